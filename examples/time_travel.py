@@ -1,0 +1,35 @@
+"""Time travel: every commit makes a snapshot, and any snapshot can be read."""
+
+import tempfile
+
+import pyarrow as pa
+
+import lakebed
+
+
+def main() -> None:
+    """Commits twice, reads both states."""
+    with tempfile.TemporaryDirectory() as warehouse:
+        catalog = lakebed.load_catalog(warehouse=warehouse)
+        catalog.create_database("db")
+        schema = lakebed.schema([("id", "INT NOT NULL"), ("name", "STRING")])
+        table = catalog.create_table(
+            "db.people", schema=schema, primary_key=["id"], options={"bucket": 1}
+        )
+
+        first = table.upsert(people([1, 2], ["Ada", "Grace"]))
+        second = table.upsert(people([2], ["Grace Hopper"]))
+
+        for snapshot in (first, second):
+            if snapshot is not None:
+                names = table.scan(columns=["name"], snapshot_id=snapshot.id).to_arrow()
+                print(snapshot.id, sorted(names.column("name").to_pylist()))
+
+
+def people(ids: list[int], names: list[str]) -> pa.Table:
+    """People as an Arrow table."""
+    return pa.table({"id": pa.array(ids, pa.int32()), "name": names})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What every catalog offers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from lakebed.format.schema_definition import Schema
+from lakebed.options.values import OptionValue
+from lakebed.table.table import Table
+
+
+class Catalog(Protocol):
+    """Databases and tables by name; immutable and safe between threads."""
+
+    @property
+    def warehouse(self) -> str:
+        """Where databases lie by default."""
+        ...
+
+    def list_databases(self) -> list[str]:
+        """Names of all databases, sorted."""
+        ...
+
+    def create_database(self, name: str, *, ignore_if_exists: bool = False) -> None:
+        """Makes a database.
+
+        Raises:
+            AlreadyExistsError: It is there, and that is not to be ignored.
+            InvalidArgumentError: No such name can be.
+        """
+        ...
+
+    def drop_database(
+        self, name: str, *, ignore_if_not_exists: bool = False, cascade: bool = False
+    ) -> None:
+        """Deletes a database, with its tables if `cascade`.
+
+        Raises:
+            NotFoundError: It is not there, and that is not to be ignored.
+            InvalidTableError: It has tables, and `cascade` is not given.
+        """
+        ...
+
+    def list_tables(self, database: str) -> list[str]:
+        """Names of a database's tables, sorted.
+
+        Raises:
+            NotFoundError: There is no such database.
+        """
+        ...
+
+    def create_table(
+        self,
+        name: str,
+        *,
+        schema: pa.Schema | Schema,
+        primary_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+        ignore_if_exists: bool = False,
+    ) -> Table:
+        """Makes a table; when anything is wrong with the call, nothing is made.
+
+        Args:
+            name: `database.table`.
+            schema: A pyarrow schema, or `lakebed.schema([...])` in the format's type names.
+            primary_key: Key columns; none makes an append table.
+            partition_by: Partition columns.
+            options: Options of the format, as text, numbers or booleans.
+            comment: The table's comment.
+            ignore_if_exists: Returns the table that is there.
+
+        Raises:
+            AlreadyExistsError: The table is there, and that is not to be ignored.
+            InvalidTableError: A schema, key or option that cannot be.
+            NotFoundError: There is no such database.
+            UnsupportedError: An option that Lakebed would not act on.
+        """
+        ...
+
+    def drop_table(self, name: str, *, ignore_if_not_exists: bool = False) -> None:
+        """Deletes a table with all its files.
+
+        Raises:
+            NotFoundError: It is not there, and that is not to be ignored.
+        """
+        ...
+
+    def rename_table(self, name: str, new_name: str) -> None:
+        """Gives a table another name; both are `database.table`.
+
+        Raises:
+            AlreadyExistsError: The new name is taken.
+            NotFoundError: There is no such table or database.
+        """
+        ...
+
+    def load_table(self, name: str) -> Table:
+        """A table as it is now.
+
+        Raises:
+            NotFoundError: There is no such database or table; the message names near ones.
+            UnsupportedError: A system table or branch that Lakebed does not read yet.
+        """
+        ...

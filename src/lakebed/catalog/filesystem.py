@@ -1,0 +1,201 @@
+"""The catalog that is just directories: `<warehouse>/<database>.db/<table>` (format.md 1)."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from lakebed.catalog.identifier import Identifier, check_name
+from lakebed.errors import (
+    AlreadyExistsError,
+    InvalidTableError,
+    NotFoundError,
+    StorageError,
+    UnsupportedError,
+)
+from lakebed.format.arrow_types import from_arrow_schema
+from lakebed.format.paths import TablePaths
+from lakebed.format.schema_builder import build_schema
+from lakebed.format.schema_definition import Schema
+from lakebed.options.acceptance import check_creatable, normalize, table_defaults
+from lakebed.options.values import OptionValue
+from lakebed.storage.file_io import FileIO, PutResult
+from lakebed.table.schemas import Schemas
+from lakebed.table.session import Session
+from lakebed.table.table import Table
+
+_DATABASE_SUFFIX = ".db"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesystemCatalog:
+    """Finds databases and tables by listing directories (`catalog.Catalog`).
+
+    Attributes:
+        warehouse: The directory of the databases.
+        file_io: The store.
+        session: Options and effects of this process.
+    """
+
+    warehouse: str
+    file_io: FileIO
+    session: Session
+
+    def list_databases(self) -> list[str]:
+        """Names of all databases, sorted."""
+        return sorted(
+            status.name.removesuffix(_DATABASE_SUFFIX)
+            for status in self.file_io.list(self.warehouse)
+            if status.is_directory and status.name.endswith(_DATABASE_SUFFIX)
+        )
+
+    def create_database(self, name: str, *, ignore_if_exists: bool = False) -> None:
+        """Makes the database's directory."""
+        directory = self._database(check_name(name, "database"))
+        if self.file_io.exists(directory):
+            if ignore_if_exists:
+                return
+            raise AlreadyExistsError("database", name)
+        self.file_io.make_directory(directory)
+
+    def drop_database(
+        self, name: str, *, ignore_if_not_exists: bool = False, cascade: bool = False
+    ) -> None:
+        """Deletes the database's directory."""
+        if not self._has_database(name):
+            if ignore_if_not_exists:
+                return
+            raise self._no_database(name)
+        tables = self.list_tables(name)
+        if tables and not cascade:
+            raise InvalidTableError(
+                f"database {name!r} has {len(tables)} tables, {tables[0]!r} among them; drop them "
+                "first, or drop the database with cascade"
+            )
+        self.file_io.delete_directory(self._database(name))
+
+    def list_tables(self, database: str) -> list[str]:
+        """Names of the directories that hold a schema, sorted."""
+        if not self._has_database(database):
+            raise self._no_database(database)
+        return sorted(
+            status.name
+            for status in self.file_io.list(self._database(database))
+            if status.is_directory and self._schemas(status.path).list_ids()
+        )
+
+    def create_table(
+        self,
+        name: str,
+        *,
+        schema: pa.Schema | Schema,
+        primary_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+        ignore_if_exists: bool = False,
+    ) -> Table:
+        """Writes the first schema, which is what makes a table, and nothing before all is checked."""
+        identifier = self._plain(name)
+        if not self._has_database(identifier.database):
+            raise self._no_database(identifier.database)
+        if ignore_if_exists and self._exists(identifier):
+            return self.load_table(name)
+        given = normalize(options or {})
+        columns = schema if isinstance(schema, Schema) else from_arrow_schema(schema)
+        built = build_schema(
+            columns.fields,
+            options={**table_defaults(self.session.options), **given},
+            time_millis=self.session.effects.clock(),
+            primary_keys=primary_key,
+            partition_keys=partition_by,
+            comment=comment,
+        )
+        check_creatable(built.options, has_primary_key=bool(built.primary_keys))
+        location = self._table(identifier)
+        match self._schemas(location).put(built):
+            case PutResult.WRITTEN:
+                return self.load_table(name)
+            case PutResult.PRESENT if ignore_if_exists:
+                return self.load_table(name)
+            case PutResult.PRESENT:
+                raise AlreadyExistsError("table", str(identifier))
+            case PutResult.UNKNOWN:
+                raise StorageError(
+                    location, "the store did not say whether the table was made; look for it"
+                )
+
+    def drop_table(self, name: str, *, ignore_if_not_exists: bool = False) -> None:
+        """Deletes the table's directory."""
+        identifier = self._plain(name)
+        if not self._exists(identifier):
+            if ignore_if_not_exists:
+                return
+            raise self._no_table(identifier)
+        self.file_io.delete_directory(self._table(identifier))
+
+    def rename_table(self, name: str, new_name: str) -> None:
+        """Renames the table's directory."""
+        source, target = self._plain(name), self._plain(new_name)
+        if not self._exists(source):
+            raise self._no_table(source)
+        if not self._has_database(target.database):
+            raise self._no_database(target.database)
+        if self._exists(target):
+            raise AlreadyExistsError("table", str(target))
+        self.file_io.rename_directory(self._table(source), self._table(target))
+
+    def load_table(self, name: str) -> Table:
+        """Reads the newest schema of the table's directory."""
+        identifier = self._plain(name)
+        schema = self._schemas(self._table(identifier)).latest()
+        if schema is None:
+            if not self._has_database(identifier.database):
+                raise self._no_database(identifier.database)
+            raise self._no_table(identifier)
+        return Table(
+            name=str(identifier),
+            location=self._table(identifier),
+            schema=schema,
+            file_io=self.file_io,
+            session=self.session,
+        )
+
+    @staticmethod
+    def _plain(name: str) -> Identifier:
+        identifier = Identifier.parse(name)
+        if identifier.suffix is not None:
+            raise UnsupportedError(
+                f"{name}: system tables and branches (${identifier.suffix}) are not supported yet"
+            )
+        return identifier
+
+    def _database(self, name: str) -> str:
+        return f"{self.warehouse}/{name}{_DATABASE_SUFFIX}"
+
+    def _table(self, identifier: Identifier) -> str:
+        return f"{self._database(identifier.database)}/{identifier.table}"
+
+    def _schemas(self, location: str) -> Schemas:
+        return Schemas(self.file_io, TablePaths(location))
+
+    def _has_database(self, name: str) -> bool:
+        return self.file_io.exists(self._database(check_name(name, "database")))
+
+    def _exists(self, identifier: Identifier) -> bool:
+        return bool(self._schemas(self._table(identifier)).list_ids())
+
+    def _no_database(self, name: str) -> NotFoundError:
+        return NotFoundError("database", name, hint=_near(name, self.list_databases()))
+
+    def _no_table(self, identifier: Identifier) -> NotFoundError:
+        if not self._has_database(identifier.database):
+            return self._no_database(identifier.database)
+        tables = self.list_tables(identifier.database)
+        return NotFoundError("table", str(identifier), hint=_near(identifier.table, tables))
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    found = difflib.get_close_matches(name, list(names), n=3)
+    return f"There is {' and '.join(found)}" if found else ""

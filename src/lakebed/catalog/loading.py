@@ -1,0 +1,81 @@
+"""From a user's options to a catalog, or from a path to a table."""
+
+from collections.abc import Mapping
+
+from lakebed.catalog.catalog import Catalog
+from lakebed.catalog.filesystem import FilesystemCatalog
+from lakebed.errors import InvalidArgumentError, NotFoundError, UnsupportedError
+from lakebed.format.paths import TablePaths
+from lakebed.options.acceptance import check_catalog_options
+from lakebed.options.values import OptionValue, format_value
+from lakebed.storage.location import file_io_for, parse_location
+from lakebed.table.schemas import Schemas
+from lakebed.table.session import Session
+from lakebed.table.table import REAL_EFFECTS, Table
+
+
+def load_catalog(
+    options: Mapping[str, OptionValue] | None = None,
+    *,
+    warehouse: str | None = None,
+    metastore: str | None = None,
+) -> Catalog:
+    """Opens a catalog.
+
+    Args:
+        options: Options of the catalog, of its store, `lakebed.*` and `table-default.*`.
+        warehouse: Where databases lie; the same as option `warehouse`.
+        metastore: `filesystem`; the same as option `metastore`.
+
+    Raises:
+        InvalidArgumentError: A missing or doubled option, or a value that cannot be.
+        UnsupportedError: A metastore, store or option that Lakebed lacks.
+    """
+    given = {key: format_value(value) for key, value in (options or {}).items()}
+    for key, value in (("warehouse", warehouse), ("metastore", metastore)):
+        if value is not None and given.setdefault(key, value) != value:
+            raise InvalidArgumentError(f"{key} is given twice: {given[key]!r} and {value!r}")
+    check_catalog_options(given)
+    if given.get("metastore", "filesystem") != "filesystem":
+        raise UnsupportedError(
+            f"metastore={given['metastore']!r} is not supported yet; use filesystem"
+        )
+    if "warehouse" not in given:
+        raise InvalidArgumentError("a catalog needs its warehouse: the directory of its databases")
+    location = parse_location(given["warehouse"]).text.rstrip("/")
+    return FilesystemCatalog(
+        warehouse=location,
+        file_io=file_io_for(location, given),
+        session=Session.of(given, REAL_EFFECTS),
+    )
+
+
+def load_table(location: str, options: Mapping[str, OptionValue] | None = None) -> Table:
+    """Opens a table by its directory, without a catalog.
+
+    Args:
+        location: The directory.
+        options: As for `load_catalog`.
+
+    Raises:
+        NotFoundError: There is no table.
+        UnsupportedError: A store, a system table or a branch that Lakebed lacks.
+    """
+    given = {key: format_value(value) for key, value in (options or {}).items()}
+    check_catalog_options(given)
+    path = parse_location(location).text.rstrip("/")
+    if "$" in path.rsplit("/", 1)[-1]:
+        raise UnsupportedError(f"{location}: system tables and branches are not supported yet")
+    file_io = file_io_for(path, given)
+    schema = Schemas(file_io, TablePaths(path)).latest()
+    if schema is None:
+        raise NotFoundError(
+            "table", location, hint="A table's directory holds schema/schema-0"
+        )
+    return Table(
+        name=path,
+        location=path,
+        schema=schema,
+        file_io=file_io,
+        session=Session.of(given, REAL_EFFECTS),
+    )

@@ -1,0 +1,1 @@
+"""What the bytes mean: the codecs of the on-disk format."""

@@ -1,0 +1,58 @@
+"""How data files of any format are opened: the one place that knows which formats there are."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from lakebed.errors import UnsupportedError
+from lakebed.format.parquet_read import (
+    ParquetShape,
+    parquet_shape,
+    read_parquet,
+    stream_parquet,
+)
+from lakebed.storage.file_io import FileIO
+
+__all__ = ["file_shape", "read_file", "stream_file"]
+
+
+def read_file(
+    file_io: FileIO, path: str, *, schema: pa.Schema, use_threads: bool = False
+) -> pa.Table:
+    """All rows of a data file.
+
+    Args:
+        file_io: The store.
+        path: The file; its extension is its format.
+        schema: The columns wanted, by the file's own names, in the types wanted.
+        use_threads: Whether decoding may use more than the calling thread.
+
+    Raises:
+        CorruptTableError: The bytes are not what the name and the schema promise.
+        UnsupportedError: A format that Lakebed does not read.
+        NotFoundError: The file is missing.
+    """
+    _require_parquet(path)
+    return read_parquet(file_io, path, schema=schema, use_threads=use_threads)
+
+
+def stream_file(
+    file_io: FileIO, path: str, *, schema: pa.Schema, batch_rows: int
+) -> Iterator[pa.Table]:
+    """The rows of a data file, at most `batch_rows` at a time; errors as `read_file`."""
+    _require_parquet(path)
+    return stream_parquet(file_io, path, schema=schema, batch_rows=batch_rows)
+
+
+def file_shape(file_io: FileIO, path: str, *, columns: list[str]) -> ParquetShape:
+    """Rows and uncompressed bytes of some columns, without decoding any."""
+    _require_parquet(path)
+    return parquet_shape(file_io, path, columns=columns)
+
+
+def _require_parquet(path: str) -> None:
+    extension = path.rsplit(".", 1)[-1].lower()
+    if extension != "parquet":
+        raise UnsupportedError(
+            f"{path}: data files of format {extension!r} cannot be read yet, only parquet"
+        )

@@ -1,0 +1,26 @@
+"""Which columns a data file has (format.md 11).
+
+A key-value file of a primary-key table holds `_KEY_` columns, `_SEQUENCE_NUMBER`, `_VALUE_KIND`, and
+then the table's columns; an append file just the table's columns.
+"""
+
+from lakebed.format.schema import TableSchema
+from lakebed.format.types import AtomicType, DataField, TypeRoot
+
+SEQUENCE_NUMBER = DataField(
+    id=2147483646,
+    name="_SEQUENCE_NUMBER",
+    type=AtomicType(root=TypeRoot.BIGINT, nullable=False),
+)
+VALUE_KIND = DataField(
+    id=2147483645,
+    name="_VALUE_KIND",
+    type=AtomicType(root=TypeRoot.TINYINT, nullable=False),
+)
+
+
+def data_file_fields(schema: TableSchema) -> tuple[DataField, ...]:
+    """The columns of a file that this schema writes, in order."""
+    if not schema.primary_keys:
+        return schema.fields
+    return (*schema.key_fields(), SEQUENCE_NUMBER, VALUE_KIND, *schema.fields)

@@ -1,0 +1,109 @@
+"""How are manifest lists, manifests and index manifests read from and written to a store?
+
+Each file is written once, under a name that nobody else takes, before the snapshot that names it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+
+from lakebed.format.avro import read_columns, read_records, write_records
+from lakebed.format.data_file_meta import ManifestEntry
+from lakebed.format.index_manifest import (
+    INDEX_MANIFEST_SCHEMA,
+    IndexManifestEntry,
+    index_entry_from_record,
+    index_entry_to_record,
+)
+from lakebed.format.manifest import (
+    MANIFEST_LIST_SCHEMA,
+    MANIFEST_SCHEMA,
+    ManifestFileMeta,
+    entries_from_columns,
+    entry_columns,
+    entry_to_record,
+    meta_from_record,
+    meta_to_record,
+)
+from lakebed.storage.file_io import FileIO
+
+
+def read_manifest(file_io: FileIO, path: str) -> pa.Table:
+    """The entries of a manifest, in its order, as `manifest.ENTRY_COLUMNS`.
+
+    Raises:
+        CorruptTableError: The file is no manifest.
+        NotFoundError: It is not there.
+        UnsupportedError: It is of another version.
+    """
+    return entry_columns(read_columns(file_io.read(path), path), path)
+
+
+def read_entries(file_io: FileIO, path: str) -> list[ManifestEntry]:
+    """The entries of a manifest as objects; for small ones. Raises as `read_manifest`."""
+    return entries_from_columns(read_manifest(file_io, path))
+
+
+def write_manifest(
+    file_io: FileIO,
+    path: str,
+    entries: Iterable[ManifestEntry],
+    *,
+    compression: str = "zstd",
+    level: int = 1,
+) -> int:
+    """Writes a manifest and returns its size in bytes.
+
+    Raises:
+        AlreadyExistsError: The path is taken.
+        UnsupportedError: The compression is unknown.
+    """
+    records = map(entry_to_record, entries)
+    data = write_records(MANIFEST_SCHEMA, records, compression=compression, level=level)
+    return _write(file_io, path, data)
+
+
+def read_manifest_list(file_io: FileIO, path: str) -> list[ManifestFileMeta]:
+    """The manifests that a list names, in its order. Raises as `read_manifest`."""
+    records = read_records(file_io.read(path), path)
+    return [meta_from_record(record, path) for record in records]
+
+
+def write_manifest_list(
+    file_io: FileIO,
+    path: str,
+    manifests: Sequence[ManifestFileMeta],
+    *,
+    compression: str = "zstd",
+    level: int = 1,
+) -> int:
+    """Writes a manifest list and returns its size in bytes. Raises as `write_manifest`."""
+    records = map(meta_to_record, manifests)
+    data = write_records(MANIFEST_LIST_SCHEMA, records, compression=compression, level=level)
+    return _write(file_io, path, data)
+
+
+def read_index_manifest(file_io: FileIO, path: str) -> list[IndexManifestEntry]:
+    """The index files that an index manifest names. Raises as `read_manifest`."""
+    records = read_records(file_io.read(path), path)
+    return [index_entry_from_record(record, path) for record in records]
+
+
+def write_index_manifest(
+    file_io: FileIO,
+    path: str,
+    entries: Sequence[IndexManifestEntry],
+    *,
+    compression: str = "zstd",
+    level: int = 1,
+) -> int:
+    """Writes an index manifest and returns its size in bytes. Raises as `write_manifest`."""
+    records = map(index_entry_to_record, entries)
+    data = write_records(INDEX_MANIFEST_SCHEMA, records, compression=compression, level=level)
+    return _write(file_io, path, data)
+
+
+def _write(file_io: FileIO, path: str, data: bytes) -> int:
+    with file_io.open_output(path) as output:
+        output.write(data)
+    return len(data)

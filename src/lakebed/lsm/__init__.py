@@ -1,0 +1,1 @@
+"""One bucket: its sorted runs and sections, the merge kernel, the write buffer."""

@@ -1,0 +1,89 @@
+"""Which physical rows win: the merge kernel of read, compaction and changelog.
+
+The simplest example, `deduplicate` over two runs (key, sequence, kind):
+
+    run 1   (a, 1, +I) (b, 2, +I) (c, 3, +I)
+    run 2   (a, 4, +U) (c, 5, -D)
+    merged  (a, 4, +U) (b, 2, +I)                 the last row of a key wins; a -D ends the key
+
+Three complications:
+
+1. *Values do not matter.* Winners follow from keys, sequence numbers and kinds alone, so the kernel
+   returns positions, and only the winners' values are ever taken.
+2. *Order within a key.* Rows of a key are ordered by sequence number. When the sequence ranges of
+   the runs do not overlap, runs concatenated from old to new are in that order already, and a
+   stable sort by key keeps it; else sequence numbers join the sort.
+3. *Ties.* Two writers may have started at the same maximum, so two rows of a key can carry one
+   sequence number. Then the row of the run given later wins. There is no second rule anywhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lakebed.lsm.sort_keys import SortWords
+
+Positions = npt.NDArray[np.intp]
+
+# Row kinds as stored in `_VALUE_KIND` (format.md 11).
+INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class KeyGroups:
+    """Rows of several runs, ordered by key and, within a key, from oldest to newest.
+
+    Attributes:
+        order: Positions of the rows in that order.
+        last: Index into `order` of the newest row of each key, ascending.
+    """
+
+    order: Positions
+    last: Positions
+
+
+def group_by_key(
+    words: SortWords, sequence: npt.NDArray[np.int64] | None, *, row_count: int
+) -> KeyGroups:
+    """Orders the rows of concatenated runs by key, then age.
+
+    Args:
+        words: The normalised key of each row (`sort_keys.sort_words`).
+        sequence: The sequence number of each row; None when the runs' sequence ranges do not
+            overlap and the rows are concatenated from the oldest run to the newest.
+        row_count: Number of rows.
+
+    Returns:
+        The groups. Rows equal in key and sequence keep the order given.
+    """
+    if row_count == 0:
+        return KeyGroups(np.empty(0, np.intp), np.empty(0, np.intp))
+    keys = words if sequence is None else (*words, sequence)
+    order = np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1])
+    changes = np.zeros(row_count, np.bool_)
+    changes[-1] = True
+    for word in words:
+        in_order = word[order]
+        changes[:-1] |= in_order[1:] != in_order[:-1]
+    return KeyGroups(order, np.flatnonzero(changes))
+
+
+def deduplicate(groups: KeyGroups) -> Positions:
+    """The newest row of each key, in key order."""
+    return groups.order[groups.last]
+
+
+def drop_deletes(winners: Positions, kinds: npt.NDArray[np.int8]) -> Positions:
+    """Winners that stand for a row, so neither -U nor -D."""
+    winning = kinds[winners]
+    return winners[(winning == INSERT) | (winning == UPDATE_AFTER)]
+
+
+def ranges_overlap(ranges: Sequence[tuple[int, int]]) -> bool:
+    """Whether any two of the closed ranges share a number."""
+    ordered = sorted(ranges)
+    return any(
+        left[1] >= right[0] for left, right in zip(ordered[:-1], ordered[1:], strict=True)
+    )

@@ -1,0 +1,88 @@
+"""Which files of a bucket must be merged together: sections and sorted runs.
+
+Two files whose key ranges overlap may hold the same key. A *section* is a maximal set of files
+linked by such overlaps, so sections can be read independently of each other; within a section,
+files that do not overlap share a *sorted run*, so that a section has as few runs as possible.
+
+    keys   1 . . . . . . . . 20
+    f1     |-----|                     section 1: runs [f1], [f2, f3]
+    f2        |----|
+    f3              |--|   (f3 overlaps nothing but follows f2's section only if linked)
+    f4                    |---|        section 2: run [f4]
+
+Pure: keys come in as ranks, integers in key order, so this module knows neither types nor bytes.
+"""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Files (by index) whose key ranges are linked by overlaps, as sorted runs.
+
+    Attributes:
+        runs: Each run's files in key order; the order of the runs means nothing.
+    """
+
+    runs: tuple[tuple[int, ...], ...]
+
+    @property
+    def files(self) -> list[int]:
+        """Every file of the section, ascending."""
+        return sorted(file for run in self.runs for file in run)
+
+
+def sections(min_ranks: Sequence[int], max_ranks: Sequence[int]) -> list[Section]:
+    """Cuts the files of a bucket into sections, in key order.
+
+    Args:
+        min_ranks: Rank of each file's smallest key.
+        max_ranks: Rank of each file's greatest key, on the same scale.
+    """
+    order = sorted(range(len(min_ranks)), key=lambda file: (min_ranks[file], max_ranks[file]))
+    found: list[Section] = []
+    linked: list[int] = []
+    bound = -1
+    for file in order:
+        if linked and min_ranks[file] > bound:
+            found.append(_section(linked, min_ranks, max_ranks))
+            linked = []
+        linked.append(file)
+        bound = max(bound, max_ranks[file])
+    if linked:
+        found.append(_section(linked, min_ranks, max_ranks))
+    return found
+
+
+def _section(linked: list[int], min_ranks: Sequence[int], max_ranks: Sequence[int]) -> Section:
+    """Greedy colouring: a file joins the run that ends first, if that ends before the file."""
+    runs: list[list[int]] = []
+    ends: list[tuple[int, int]] = []
+    for file in linked:
+        if ends and ends[0][0] < min_ranks[file]:
+            _, run = heapq.heappop(ends)
+            runs[run].append(file)
+        else:
+            run = len(runs)
+            runs.append([file])
+        heapq.heappush(ends, (max_ranks[file], run))
+    return Section(tuple(tuple(run) for run in runs))
+
+
+def key_ranks(words: Sequence[npt.NDArray[np.generic]]) -> npt.NDArray[np.int64]:
+    """Dense ranks of rows of normalised key words; equal keys share a rank."""
+    if len(words[0]) == 0:
+        return np.empty(0, np.int64)
+    order = np.lexsort(tuple(words)[::-1])
+    changes = np.zeros(len(order), np.int64)
+    for word in words:
+        in_order = word[order]
+        changes[1:] |= in_order[1:] != in_order[:-1]
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.cumsum(changes)
+    return ranks

@@ -1,0 +1,294 @@
+"""Which options of a table does Lakebed act on?
+
+Each is a field of `TableOptions`. Where Lakebed acts on some values only, `accepted` or `declined`
+says so and `changes` says which use of a table the other values rule out.
+"""
+
+from lakebed.options import values
+from lakebed.options.choices import (
+    BucketFunction,
+    ChangelogProducer,
+    MergeEngine,
+    ScanMode,
+    StatsMode,
+    TableType,
+)
+from lakebed.options.option import BOTH, READING, WRITING, Option, Standing, one_of, value_type
+from lakebed.options.values import ValueType
+
+_TEXT = value_type("text")
+_CODEC = value_type("word")
+_NAMES = value_type("names")
+_BOOLEAN = value_type("boolean")
+_INTEGER = value_type("integer")
+_DURATION = value_type("duration")
+_COUNT = ValueType(name="integer from 1", parse=values.parse_positive)
+_LONG_COUNT = ValueType(name="long from 1", parse=values.parse_positive_long)
+_POSITIVE_SIZE = ValueType(name="size", parse=values.parse_positive_size)
+_EXACT_NAMES = ValueType(name="names", parse=values.parse_exact_names)
+_BUCKETS = ValueType(name="integer", parse=values.parse_bucket_count)
+_STATS_MODE = ValueType(name="none / counts / truncate(n) / full", parse=StatsMode.parse)
+
+
+def _acts(key: str, of: ValueType, default: str | None, *, meaning: str) -> Option:
+    return Option(key=key, value_type=of, default=default, standing=Standing.ACTS, meaning=meaning)
+
+
+def _acts_on_scan(key: str, of: ValueType, default: str | None, *, meaning: str) -> Option:
+    return Option(
+        key=key,
+        value_type=of,
+        default=default,
+        standing=Standing.ACTS,
+        meaning=meaning,
+        for_scan=True,
+    )
+
+
+LAYOUT = (
+    Option(
+        key="type",
+        value_type=one_of(TableType),
+        default="table",
+        standing=Standing.ACTS,
+        meaning="what kind of table it is",
+        changes=BOTH,
+        accepted=("table",),
+        immutable=True,
+    ),
+    _acts("path", _TEXT, None, meaning="where the table is"),
+    _acts("owner", _TEXT, None, meaning="who owns the table"),
+    _acts("comment", _TEXT, None, meaning="the table's comment"),
+    Option(
+        key="primary-key",
+        value_type=_NAMES,
+        default=None,
+        standing=Standing.ACTS,
+        meaning="the primary key's columns; moved into the schema at creation",
+        immutable=True,
+    ),
+    Option(
+        key="partition",
+        value_type=_NAMES,
+        default=None,
+        standing=Standing.ACTS,
+        meaning="the partition columns; moved into the schema at creation",
+        immutable=True,
+    ),
+    Option(
+        key="bucket",
+        value_type=_BUCKETS,
+        default="-1",
+        standing=Standing.ACTS,
+        meaning="the number of buckets of a partition; -1: no fixed number, -2: postponed",
+        changes=BOTH,
+        declined=("-2",),
+    ),
+    Option(
+        key="bucket-key",
+        value_type=_EXACT_NAMES,
+        default=None,
+        standing=Standing.ACTS,
+        meaning="the columns whose hash chooses the bucket; else the key without the partition",
+        immutable=True,
+    ),
+    Option(
+        key="bucket-function.type",
+        value_type=one_of(BucketFunction),
+        default="default",
+        standing=Standing.ACTS,
+        meaning="how the bucket key becomes a bucket",
+        immutable=True,
+    ),
+    _acts(
+        "partition.default-name",
+        _TEXT,
+        "__DEFAULT_PARTITION__",
+        meaning="the directory name of a null or blank partition value",
+    ),
+    _acts(
+        "partition.legacy-name",
+        _BOOLEAN,
+        "true",
+        meaning="whether directory names show a value's internal text (a DATE as days)",
+    ),
+)
+
+MERGING = (
+    Option(
+        key="merge-engine",
+        value_type=one_of(MergeEngine),
+        default="deduplicate",
+        standing=Standing.ACTS,
+        meaning="how rows of one key become one",
+        changes=BOTH,
+        accepted=("deduplicate",),
+        immutable=True,
+    ),
+    Option(
+        key="changelog-producer",
+        value_type=one_of(ChangelogProducer),
+        default="none",
+        standing=Standing.ACTS,
+        meaning="where the stream of changes comes from",
+        changes=WRITING,
+        accepted=("none",),
+    ),
+)
+
+FILES = (
+    Option(
+        key="file.format",
+        value_type=_CODEC,
+        default="parquet",
+        standing=Standing.ACTS,
+        meaning="the format of data files",
+        changes=BOTH,
+        accepted=("parquet",),
+    ),
+    Option(
+        key="file.compression",
+        value_type=_CODEC,
+        default="zstd",
+        standing=Standing.ACTS,
+        meaning="how data files are compressed",
+        changes=WRITING,
+        accepted=("zstd", "snappy", "gzip", "none"),
+    ),
+    _acts("file.compression.zstd-level", _INTEGER, "1", meaning="how hard zstd compresses"),
+    _acts("file.block-size", _POSITIVE_SIZE, None, meaning="the size of a Parquet row group"),
+    _acts(
+        "target-file-size",
+        _POSITIVE_SIZE,
+        None,
+        meaning="where a data file is closed; else 128 mb with a primary key, 256 mb without",
+    ),
+    _acts(
+        "target-file-row-num",
+        _LONG_COUNT,
+        "9223372036854775807",
+        meaning="after how many rows a data file is closed",
+    ),
+    _acts("data-file.prefix", _TEXT, "data-", meaning="how names of data files begin"),
+)
+
+STATISTICS = (
+    _acts(
+        "metadata.stats-mode",
+        _STATS_MODE,
+        "truncate(16)",
+        meaning="which statistics of a column are kept",
+    ),
+    _acts(
+        "metadata.stats-dense-store",
+        _BOOLEAN,
+        "true",
+        meaning="whether columns without statistics take no room in manifests",
+    ),
+    _acts(
+        "metadata.stats-keep-first-n-columns",
+        _INTEGER,
+        "-1",
+        meaning="how many columns have statistics, from the first; -1: all",
+    ),
+    _acts("fields.<f>.stats-mode", _STATS_MODE, None, meaning="the statistics of one column"),
+)
+
+MANIFESTS = (
+    Option(
+        key="manifest.compression",
+        value_type=_CODEC,
+        default="zstd",
+        standing=Standing.ACTS,
+        meaning="how manifests are compressed",
+        changes=WRITING,
+        accepted=("zstd", "zstandard", "deflate", "null"),
+    ),
+    _acts("manifest.target-file-size", _POSITIVE_SIZE, "8 mb", meaning="a manifest's size"),
+    _acts(
+        "manifest.merge-min-count",
+        _COUNT,
+        "30",
+        meaning="from how many small manifests on a commit merges them",
+    ),
+    _acts(
+        "manifest.full-compaction-threshold-size",
+        _POSITIVE_SIZE,
+        "16 mb",
+        meaning="from how many bytes of changed manifests on a commit rewrites them all",
+    ),
+)
+
+WRITES = (
+    Option(
+        key="write-only",
+        value_type=_BOOLEAN,
+        default="false",
+        standing=Standing.ACTS,
+        meaning="whether writers leave compaction and expiry to another job",
+        old_keys=("write.compaction-skip",),
+    ),
+    _acts("write-buffer-size", _POSITIVE_SIZE, "256 mb", meaning="memory of a writer's buffer"),
+    _acts("write-buffer-spillable", _BOOLEAN, "true", meaning="whether the buffer may spill"),
+    _acts(
+        "dynamic-partition-overwrite",
+        _BOOLEAN,
+        "true",
+        meaning="whether an overwrite replaces only the partitions that it brings rows for",
+    ),
+    _acts("commit.max-retries", _INTEGER, "10", meaning="how often a commit is tried again"),
+    _acts("commit.min-retry-wait", _DURATION, "10 ms", meaning="the first wait between tries"),
+    _acts("commit.max-retry-wait", _DURATION, "10 s", meaning="the longest wait between tries"),
+    _acts("commit.timeout", _DURATION, None, meaning="how long a commit is tried again"),
+    _acts("commit.user-prefix", _TEXT, None, meaning="how names of commit users begin"),
+    _acts(
+        "snapshot.ignore-empty-commit",
+        _BOOLEAN,
+        None,
+        meaning="whether a commit without changes makes no snapshot",
+    ),
+)
+
+SCANS = (
+    _acts_on_scan(
+        "source.split.target-size", _POSITIVE_SIZE, "128 mb", meaning="the size of a split"
+    ),
+    _acts_on_scan(
+        "source.split.open-file-cost",
+        value_type("size"),
+        "4 mb",
+        meaning="what opening a file counts for when splits are packed",
+    ),
+    _acts_on_scan(
+        "scan.snapshot-id", value_type("long"), None, meaning="the snapshot that is read"
+    ),
+    Option(
+        key="scan.mode",
+        value_type=one_of(ScanMode),
+        default="default",
+        standing=Standing.ACTS,
+        meaning="where a scan starts",
+        changes=READING,
+        accepted=(
+            "default",
+            "latest-full",
+            "full",
+            "latest",
+            "from-snapshot",
+            "from-snapshot-full",
+        ),
+        old_keys=("log.scan",),
+        for_scan=True,
+    ),
+    _acts_on_scan("read.batch-size", _COUNT, "1024", meaning="rows of a batch that is read"),
+)
+
+ACTING: tuple[Option, ...] = (
+    *LAYOUT,
+    *MERGING,
+    *FILES,
+    *STATISTICS,
+    *MANIFESTS,
+    *WRITES,
+    *SCANS,
+)

@@ -1,0 +1,124 @@
+"""Which options decide what a scan or a stream reads, and are not acted on?"""
+
+from lakebed.options.option import BOTH, READING, WRITING, Option
+from lakebed.options.rows import promises, refused, tuning
+
+_TIME_TRAVEL = refused(
+    """
+    scan.version | text | | the snapshot, tag or watermark that is read
+    scan.tag-name | text | | the tag that is read
+    scan.timestamp | text | | the moment that is read, as text
+    scan.timestamp-millis log.scan.timestamp-millis | long | | the moment that is read
+    scan.watermark | long | | the watermark that is read
+    scan.creation-time-millis | long | | the moment from which files are read
+    scan.file-creation-time-millis | long | | only files made after this moment are read
+    incremental-between | text | | the changes between two snapshots or tags are read
+    incremental-between-timestamp | text | | the changes between two moments are read
+    incremental-to-auto-tag | text | | the changes up to a tag are read
+    scan.fallback-branch | text | | the branch read for partitions that the table lacks
+    scan.primary-branch | text | | the branch read first
+    scan.fallback-delta-branch | text | | the branch of a chain's changes
+    scan.fallback-snapshot-branch | text | | the branch of a chain's snapshots
+    scan.bucket | integer | | the only bucket that is read
+    read.changelog | boolean | false | whether rows come with their kind
+    read.allow.fullScan | boolean | true | whether a scan may read all partitions
+    batch-scan-mode | text | none | which files an inner job reads
+    key-value.sequence_number.enabled | boolean | false | whether sequence numbers are read
+    legacy-timestamp-mapping.enabled | boolean | false | whether TIMESTAMP has a zone in Spark
+    """,
+    changes=READING,
+    for_scan=True,
+)
+
+# The catalog may forbid rows or columns; a reader that does not ask would show them.
+_PERMISSIONS = refused(
+    "query-auth.enabled | boolean | false | whether the catalog limits rows and columns",
+    changes=BOTH,
+)
+
+_SCANS = promises(
+    """
+    incremental-between-scan-mode | auto/delta/changelog/diff | auto | what increments are made of
+    incremental-between-tag-to-snapshot | boolean | false | whether tags stand for snapshots
+    scan.fallback-branch.read-fail-fast | boolean | false | whether a failing branch fails the read
+    scan.ignore-corrupt-files | boolean | false | whether damaged files are skipped
+    scan.ignore-lost-files | boolean | false | whether missing files are skipped
+    scan.plan-auto-tag-for-read.time-retained | duration | | a tag protects the snapshot read
+    scan.plan-sort-partition | boolean | false | whether splits come in the order of partitions
+    table-read.sequence-number.enabled | boolean | false | whether audit_log has sequence numbers
+    chain-table.split.key-range-enabled | boolean | true | whether a chain's buckets are split
+    blob-view.resolve.enabled | boolean | true | whether blobs of other tables are fetched
+    """,
+    for_scan=True,
+)
+
+# A stream's options mean nothing to a batch; a stream of Lakebed would break their promise.
+_STREAMS = promises(
+    """
+    consumer-id | text | | under which name a stream's position is kept
+    consumer.changelog-only | boolean | false | whether a consumer protects changelogs alone
+    consumer.expiration-time | duration | | when a silent consumer is forgotten
+    consumer.ignore-progress | boolean | false | whether a new stream ignores the kept position
+    consumer.mode | exactly-once/at-least-once | exactly-once | when the position is kept
+    scan.bounded.watermark | long | | the watermark that ends a stream
+    stream-scan-mode | text | none | which changes an inner job follows
+    streaming-read-overwrite | boolean | false | whether a stream shows overwrites
+    streaming-read-append-overwrite | boolean | false | whether it shows those of append tables
+    streaming.read.snapshot.delay | duration | | how long a stream stays behind
+    chain-table.streaming.merge-snapshot | boolean | false | whether a chain's stream starts merged
+    read.stream.maxFilesPerTrigger | integer | | files of a micro-batch
+    read.stream.maxBytesPerTrigger | long | | bytes of a micro-batch
+    read.stream.maxRowsPerTrigger | long | | rows of a micro-batch
+    read.stream.minRowsPerTrigger | long | | for how many rows a micro-batch waits
+    read.stream.maxTriggerDelayMs | long | | how long it waits for them
+    """,
+    for_scan=True,
+)
+
+_INDEX_SEARCH = promises(
+    """
+    full-text-index.search-mode | fast/full/detail | fast | how full-text indexes are searched
+    global-index.search-mode | fast/full/detail | | how global indexes are searched
+    scalar-index.search-mode | fast/full/detail | fast | how scalar indexes are searched
+    vector-index.search-mode | fast/full/detail | fast | how vector indexes are searched
+    vector-search.distribute.enabled | boolean | false | whether a vector search is distributed
+    """,
+    for_scan=True,
+)
+
+# What a write may ask for in the call itself.
+_SPARK_WRITES = refused(
+    """
+    write.merge-schema | boolean | false | whether a write may add columns
+    write.merge-schema.type-widening | boolean | false | whether a write may widen types
+    write.merge-schema.explicit-cast | boolean | false | whether a write may narrow types
+    write.hive-style-dynamic-partition.enabled | boolean | false | whether partitions come last
+    """,
+    changes=WRITING,
+)
+
+_SPEED = tuning(
+    """
+    continuous.discovery-interval | duration | 10 s | how often a stream looks for snapshots
+    file-index.read.enabled | boolean | true | whether file indexes are used
+    file-reader-async-threshold | size | 10 mb | from which size on files are read ahead
+    global-index.enabled | boolean | true | whether global indexes are used
+    requiredSparkConfsCheck.enabled | boolean | true | whether the connector checks Spark's settings
+    scan.manifest.parallelism | integer | | how many manifests are read at once
+    scan.max-splits-per-task | integer | 10 | splits that wait for a task
+    source.split.target-size-with-column-pruning | boolean | false | whether only read columns count
+    vector-search.lateral-join.batch-size | integer | 256 | vectors searched at once
+    vector-search.lateral-join.parallelism | integer | 16 | tasks of a vector search
+    write.use-v2-write | boolean | false | which of the connector's writers is used
+    """
+)
+
+READS: tuple[Option, ...] = (
+    *_TIME_TRAVEL,
+    *_PERMISSIONS,
+    *_SCANS,
+    *_STREAMS,
+    *_INDEX_SEARCH,
+    *_SPARK_WRITES,
+    *_SPEED,
+)

@@ -1,0 +1,339 @@
+"""How does a text become a statement?
+
+A clause that Lakebed lacks gives `Unsupported`, never a statement without it.
+"""
+
+from collections.abc import Callable
+
+from lakebed.spark.sql.clauses import (
+    column_list,
+    partition_columns,
+    properties,
+    static_partition,
+)
+from lakebed.spark.sql.cursor import Cursor
+from lakebed.spark.sql.statements import (
+    CreateDatabase,
+    CreateTable,
+    CreateTemporaryView,
+    Delete,
+    Describe,
+    DropDatabase,
+    DropTable,
+    Insert,
+    Name,
+    Query,
+    ShowDatabases,
+    ShowTables,
+    Statement,
+    Unsupported,
+    Use,
+)
+from lakebed.spark.sql.tokens import TokenKind
+
+_DATABASE = ("DATABASE", "SCHEMA", "NAMESPACE")
+_QUERY_START = ("SELECT", "WITH", "FROM", "TABLE", "VALUES")
+# The words between which and its target nothing but IF [NOT] EXISTS stands.
+_TARGETED = (
+    ("ALTER", "TABLE"),
+    ("ALTER", "VIEW"),
+    ("ALTER", "DATABASE"),
+    ("ALTER", "SCHEMA"),
+    ("ALTER", "NAMESPACE"),
+    ("ANALYZE", "TABLE"),
+    ("CALL",),
+    ("COMMENT", "ON", "TABLE"),
+    ("COMMENT", "ON", "DATABASE"),
+    ("COPY", "INTO"),
+    ("CREATE", "VIEW"),
+    ("CREATE", "OR", "REPLACE", "VIEW"),
+    ("CREATE", "OR", "REPLACE", "TABLE"),
+    ("DROP", "VIEW"),
+    ("LOAD", "DATA"),
+    ("MERGE", "INTO"),
+    ("MERGE", "WITH", "SCHEMA", "EVOLUTION", "INTO"),
+    ("MSCK", "REPAIR", "TABLE"),
+    ("MSCK", "TABLE"),
+    ("REFRESH", "TABLE"),
+    ("REFRESH",),
+    ("REPAIR", "TABLE"),
+    ("REPLACE", "TABLE"),
+    ("SHOW", "COLUMNS", "IN"),
+    ("SHOW", "COLUMNS", "FROM"),
+    ("SHOW", "CREATE", "TABLE"),
+    ("SHOW", "PARTITIONS"),
+    ("SHOW", "TAGS"),
+    ("SHOW", "TBLPROPERTIES"),
+    ("SHOW", "VIEWS", "IN"),
+    ("SHOW", "VIEWS", "FROM"),
+    ("TRUNCATE", "TABLE"),
+    ("UPDATE",),
+)
+
+
+def parse_statement(text: str) -> Statement:
+    """The statement that a text is.
+
+    Raises:
+        ParseException: It begins as one of the statements above but does not go on as one.
+    """
+    cursor = Cursor(text)
+    first = cursor.peek()
+    if first is None:
+        return Query()
+    if first.is_word("WITH"):
+        return _with(cursor)
+    for words, parse in _STATEMENTS:
+        if cursor.accept(*words):
+            return parse(cursor)
+    return _targeted(cursor)
+
+
+def _targeted(cursor: Cursor) -> Statement:
+    for words in sorted(_TARGETED, key=len, reverse=True):
+        if cursor.accept(*words):
+            _ = cursor.accept("IF", "NOT", "EXISTS") or cursor.accept("IF", "EXISTS")
+            token = cursor.peek()
+            if token is None or not token.is_name:
+                return Query()
+            return Unsupported(
+                operation=" ".join(words),
+                target=cursor.names(),
+                is_explicit_only=words[0] in {"CALL", "CREATE", "DROP"},
+            )
+    return Query()
+
+
+def _with(cursor: Cursor) -> Statement:
+    """WITH ... INSERT: the row source is the WITH clause and what follows INSERT together."""
+    depth = 0
+    for index, token in enumerate(cursor.tokens):
+        depth += token.is_symbol("(") - token.is_symbol(")")
+        if depth == 0 and token.is_word("INSERT"):
+            with_clause = cursor.text[: token.start]
+            cursor.index = index + 1
+            return _insert(cursor, with_clause=with_clause)
+    return Query()
+
+
+def _create_database(cursor: Cursor) -> Statement:
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    name = cursor.names()
+    if cursor.accept("COMMENT"):
+        cursor.string()
+    if not cursor.at_end:
+        return Unsupported(operation="CREATE DATABASE with properties", target=name)
+    return CreateDatabase(name=name, if_not_exists=if_not_exists)
+
+
+def _drop_database(cursor: Cursor) -> Statement:
+    if_exists = cursor.accept("IF", "EXISTS")
+    name = cursor.names()
+    cascade = cursor.accept("CASCADE")
+    if not cascade:
+        cursor.accept("RESTRICT")
+    cursor.expect_end()
+    return DropDatabase(name=name, if_exists=if_exists, cascade=cascade)
+
+
+def _place(cursor: Cursor) -> Name:
+    return cursor.names() if cursor.accept("IN") or cursor.accept("FROM") else ()
+
+
+def _pattern(cursor: Cursor) -> str | None:
+    token = cursor.peek()
+    is_pattern = cursor.accept("LIKE") or (token is not None and token.kind is TokenKind.STRING)
+    pattern = cursor.string() if is_pattern else None
+    cursor.expect_end()
+    return pattern
+
+
+def _show_databases(cursor: Cursor) -> Statement:
+    return ShowDatabases(catalog=_place(cursor), pattern=_pattern(cursor))
+
+
+def _show_tables(cursor: Cursor) -> Statement:
+    return ShowTables(database=_place(cursor), pattern=_pattern(cursor))
+
+
+def _use(cursor: Cursor) -> Statement:
+    for word in _DATABASE:
+        cursor.accept(word)
+    name = cursor.names()
+    cursor.expect_end()
+    return Use(name=name)
+
+
+def _set_catalog(cursor: Cursor) -> Statement:
+    token = cursor.take()
+    cursor.expect_end()
+    name = token.value if token.kind is TokenKind.STRING else token.name
+    return Use(name=(name,), is_catalog=True)
+
+
+def _create_table(cursor: Cursor) -> Statement:
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    name = cursor.names()
+    if cursor.sees("LIKE"):
+        return Unsupported(operation="CREATE TABLE LIKE", target=name)
+    columns = cursor.parenthesized() if cursor.sees_symbol("(") and not _is_query(cursor) else ""
+    found: dict[str, object] = {}
+    while not cursor.at_end and not _is_query(cursor):
+        if cursor.accept("AS"):
+            break
+        for words, key, parse in _TABLE_CLAUSES:
+            if cursor.accept(*words):
+                found[key] = parse(cursor)
+                break
+        else:
+            if cursor.sees("LOCATION") or cursor.sees("CLUSTERED") or cursor.sees("CLUSTER"):
+                word = cursor.take().text.upper()
+                return Unsupported(operation=f"CREATE TABLE with {word}", target=name)
+            raise cursor.error()
+    query = None if cursor.at_end else cursor.rest()
+    return CreateTable(
+        name=name,
+        if_not_exists=if_not_exists,
+        columns=columns,
+        query=query,
+        **found,  # type: ignore[arg-type]  # each key of _TABLE_CLAUSES is parsed to its field's type
+    )
+
+
+def _is_query(cursor: Cursor) -> bool:
+    """Whether a query comes next, maybe in parentheses."""
+    ahead = 0
+    while (token := cursor.peek(ahead)) is not None and token.is_symbol("("):
+        ahead += 1
+    return token is not None and token.is_word(*_QUERY_START)
+
+
+def _drop_table(cursor: Cursor) -> Statement:
+    if_exists = cursor.accept("IF", "EXISTS")
+    name = cursor.names()
+    cursor.accept("PURGE")
+    cursor.expect_end()
+    return DropTable(name=name, if_exists=if_exists)
+
+
+def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
+    is_overwrite = cursor.accept("OVERWRITE")
+    if not is_overwrite and cursor.accept("WITH", "SCHEMA", "EVOLUTION"):
+        cursor.expect("INTO")
+        cursor.accept("TABLE")
+        return Unsupported(operation="INSERT WITH SCHEMA EVOLUTION", target=cursor.names())
+    if not is_overwrite:
+        cursor.expect("INTO")
+    if cursor.sees("DIRECTORY") or cursor.sees("LOCAL", "DIRECTORY"):
+        return Query()
+    cursor.accept("TABLE")
+    name = cursor.names()
+    partition = static_partition(cursor) if cursor.accept("PARTITION") else {}
+    if cursor.accept("IF", "NOT", "EXISTS"):
+        return Unsupported(operation="INSERT OVERWRITE ... IF NOT EXISTS", target=name)
+    if cursor.accept("REPLACE"):
+        return Unsupported(operation="INSERT INTO ... REPLACE WHERE", target=name)
+    is_by_name = cursor.accept("BY", "NAME")
+    columns = None
+    if not is_by_name and cursor.sees_symbol("(") and not _is_query(cursor):
+        columns = column_list(Cursor(cursor.parenthesized()))
+    return Insert(
+        name=name,
+        is_overwrite=is_overwrite,
+        columns=columns,
+        is_by_name=is_by_name,
+        partition=partition,
+        query=with_clause + cursor.rest(),
+    )
+
+
+def _describe(cursor: Cursor) -> Statement:
+    if cursor.sees("QUERY") or _is_query(cursor) and not cursor.sees("TABLE"):
+        return Query()
+    for word in (*_DATABASE, "FUNCTION", "CATALOG"):
+        if cursor.accept(word):
+            return Unsupported(operation=f"DESCRIBE {word}", target=_describe_target(cursor))
+    cursor.accept("TABLE")
+    is_extended = cursor.accept("EXTENDED") or cursor.accept("FORMATTED")
+    name = cursor.names()
+    if not cursor.at_end:
+        return Unsupported(operation="DESCRIBE of a column or partition", target=name)
+    return Describe(name=name, is_extended=is_extended)
+
+
+def _describe_target(cursor: Cursor) -> Name:
+    cursor.accept("EXTENDED")
+    return cursor.names()
+
+
+def _delete(cursor: Cursor) -> Statement:
+    name = cursor.names()
+    alias = None
+    if cursor.accept("AS") or not (cursor.at_end or cursor.sees("WHERE")):
+        alias = cursor.name()
+    condition = cursor.rest() if cursor.accept("WHERE") else None
+    cursor.expect_end()
+    return Delete(name=name, alias=alias, condition=condition)
+
+
+def _temporary_view(*, is_replace: bool, is_global: bool) -> "_Parse":
+    def parse(cursor: Cursor) -> Statement:
+        if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+        name = cursor.names()
+        if cursor.accept("COMMENT"):
+            cursor.string()
+        if not cursor.accept("AS"):
+            # A column list or USING: Spark says what it makes of it.
+            return Query()
+        return CreateTemporaryView(
+            name=name,
+            query=cursor.rest(),
+            is_replace=is_replace,
+            if_not_exists=if_not_exists,
+            is_global=is_global,
+        )
+
+    return parse
+
+
+def _cache_table(cursor: Cursor) -> Statement:
+    cursor.accept("TABLE")
+    name = cursor.names()
+    if not (cursor.accept("AS") or _is_query(cursor)):
+        return Unsupported(operation="CACHE TABLE", target=name, is_explicit_only=True)
+    return CreateTemporaryView(name=name, query=cursor.rest(), is_cached=True)
+
+
+_Parse = Callable[[Cursor], Statement]
+_TABLE_CLAUSES: tuple[tuple[tuple[str, ...], str, Callable[[Cursor], object]], ...] = (
+    (("USING",), "provider", lambda cursor: cursor.name().lower()),
+    (("PARTITIONED", "BY"), "partitions", partition_columns),
+    (("COMMENT",), "comment", Cursor.string),
+    (("TBLPROPERTIES",), "properties", properties),
+)
+_STATEMENTS: tuple[tuple[tuple[str, ...], _Parse], ...] = (
+    *((("CREATE", word), _create_database) for word in _DATABASE),
+    *((("DROP", word), _drop_database) for word in _DATABASE),
+    *((("SHOW", word + "S"), _show_databases) for word in _DATABASE),
+    (("SHOW", "TABLES"), _show_tables),
+    (("USE",), _use),
+    (("SET", "CATALOG"), _set_catalog),
+    (("CREATE", "TABLE"), _create_table),
+    (("CREATE", "EXTERNAL", "TABLE"), _create_table),
+    (("DROP", "TABLE"), _drop_table),
+    (("INSERT",), _insert),
+    (("DESCRIBE",), _describe),
+    (("DESC",), _describe),
+    (("DELETE", "FROM"), _delete),
+    (("CACHE", "LAZY"), _cache_table),
+    (("CACHE",), _cache_table),
+    *(
+        (
+            (*start, *scope, word, "VIEW"),
+            _temporary_view(is_replace=len(start) > 1, is_global=bool(scope)),
+        )
+        for start in (("CREATE",), ("CREATE", "OR", "REPLACE"))
+        for scope in ((), ("GLOBAL",))
+        for word in ("TEMPORARY", "TEMP")
+    ),
+)

@@ -1,0 +1,185 @@
+"""Which statement is this, and what are its parts?
+
+Only the forms that Lakebed may have to run are told apart. The parts are texts and names as the
+user wrote them; whether a name is a Lakebed table is asked elsewhere.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Name = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateDatabase:
+    """CREATE DATABASE."""
+
+    name: Name
+    if_not_exists: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropDatabase:
+    """DROP DATABASE."""
+
+    name: Name
+    if_exists: bool
+    cascade: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowDatabases:
+    """SHOW DATABASES; `catalog` is empty for the current one."""
+
+    catalog: Name
+    pattern: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowTables:
+    """SHOW TABLES; `database` is empty for the current one."""
+
+    database: Name
+    pattern: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """USE and SET CATALOG.
+
+    Attributes:
+        name: A catalog, a database, or both.
+        is_catalog: Whether the name can only be a catalog.
+    """
+
+    name: Name
+    is_catalog: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTable:
+    """CREATE TABLE.
+
+    Attributes:
+        name: The table.
+        if_not_exists: Whether a table that is there is fine.
+        columns: Text of the column definitions.
+        provider: What stands behind USING.
+        partitions: Partition columns: name, and type text where the column is defined here.
+        comment: The comment.
+        properties: TBLPROPERTIES.
+        query: Text behind AS.
+    """
+
+    name: Name
+    if_not_exists: bool = False
+    columns: str = ""
+    provider: str | None = None
+    partitions: tuple[tuple[str, str], ...] = ()
+    comment: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropTable:
+    """DROP TABLE."""
+
+    name: Name
+    if_exists: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insert:
+    """INSERT INTO and INSERT OVERWRITE.
+
+    Attributes:
+        name: The table.
+        is_overwrite: Whether rows are replaced.
+        columns: The column list.
+        is_by_name: Whether columns meet by name.
+        partition: PARTITION (name = literal); None where a name stands alone.
+        query: Text of the rows to write.
+    """
+
+    name: Name
+    is_overwrite: bool
+    columns: tuple[str, ...] | None
+    is_by_name: bool
+    partition: Mapping[str, str | None]
+    query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Describe:
+    """DESCRIBE TABLE."""
+
+    name: Name
+    is_extended: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """DELETE FROM; `condition` is None for all rows."""
+
+    name: Name
+    alias: str | None
+    condition: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTemporaryView:
+    """CREATE TEMPORARY VIEW ... AS, and CACHE TABLE ... AS.
+
+    Attributes:
+        name: The view.
+        query: Text behind AS.
+        is_replace: Whether a view of that name is replaced.
+        if_not_exists: Whether a view of that name is fine.
+        is_global: Whether every session sees it.
+        is_cached: Whether its rows are kept.
+    """
+
+    name: Name
+    query: str
+    is_replace: bool = False
+    if_not_exists: bool = False
+    is_global: bool = False
+    is_cached: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsupported:
+    """A statement that Lakebed does not run yet.
+
+    Attributes:
+        operation: Its first words.
+        target: The table or database that it acts on, where it names one.
+        is_explicit_only: Whether only a name with its catalog makes it Lakebed's.
+    """
+
+    operation: str
+    target: Name
+    is_explicit_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Anything else: rows are asked for, or it is Spark's own business."""
+
+
+Statement = (
+    CreateDatabase
+    | DropDatabase
+    | ShowDatabases
+    | ShowTables
+    | Use
+    | CreateTable
+    | DropTable
+    | Insert
+    | Describe
+    | Delete
+    | CreateTemporaryView
+    | Unsupported
+    | Query
+)

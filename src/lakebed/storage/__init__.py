@@ -1,0 +1,1 @@
+"""Bytes: how files are read, written once, listed and deleted on every store."""

@@ -1,0 +1,1 @@
+"""One table over time: snapshots, scan, read, write, commit."""

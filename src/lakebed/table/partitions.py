@@ -1,0 +1,100 @@
+"""Which partitions a scan or an overwrite is about.
+
+Partitions are few beside files, so a filter looks at the distinct ones of a set of entries, and the
+entries follow from that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lakebed.format.binary_row import decode_rows, encode_rows
+from lakebed.format.evaluation import evaluate
+from lakebed.format.predicate import Expression
+from lakebed.format.types import DataField
+
+
+class PartitionFilter(Protocol):
+    """Chooses among distinct partitions."""
+
+    def keep(self, partitions: pa.Array) -> npt.NDArray[np.bool_]:
+        """A mask over serialized partition rows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EveryPartition:
+    """Keeps all."""
+
+    def keep(self, partitions: pa.Array) -> npt.NDArray[np.bool_]:
+        """All true."""
+        return np.ones(len(partitions), np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionsAmong:
+    """Keeps those given.
+
+    Attributes:
+        rows: Serialized partition rows.
+    """
+
+    rows: frozenset[bytes]
+
+    def keep(self, partitions: pa.Array) -> npt.NDArray[np.bool_]:
+        """True for the rows given."""
+        return np.array([row in self.rows for row in partitions.to_pylist()], np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionsMatching:
+    """Keeps those for which a predicate over the partition columns is true.
+
+    Attributes:
+        predicate: Over partition columns alone.
+        fields: The partition columns, in order.
+    """
+
+    predicate: Expression
+    fields: tuple[DataField, ...]
+
+    def keep(self, partitions: pa.Array) -> npt.NDArray[np.bool_]:
+        """True where the predicate is true."""
+        values = partition_table(partitions, self.fields)
+        result = evaluate(self.predicate, values)
+        mask: npt.NDArray[np.bool_] = result.fill_null(False).to_numpy(zero_copy_only=False)
+        return mask
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionsEqual:
+    """Keeps those that have given values in some of the partition columns; null equals null.
+
+    Attributes:
+        row: Serialized row of the values.
+        named: The columns that the values belong to.
+        fields: All partition columns, in order.
+    """
+
+    row: bytes
+    named: tuple[DataField, ...]
+    fields: tuple[DataField, ...]
+
+    def keep(self, partitions: pa.Array) -> npt.NDArray[np.bool_]:
+        """True where the named columns have the values."""
+        values = partition_table(partitions, self.fields)
+        columns = [values.column(field.name) for field in self.named]
+        rows = encode_rows(columns, [field.type for field in self.named])
+        mask: npt.NDArray[np.bool_] = pc.equal(rows, self.row).to_numpy(zero_copy_only=False)
+        return mask
+
+
+def partition_table(partitions: pa.Array, fields: Sequence[DataField]) -> pa.Table:
+    """The values of serialized partition rows as columns."""
+    columns = decode_rows(partitions, [field.type for field in fields], source="partition")
+    return pa.table(columns, names=[field.name for field in fields])

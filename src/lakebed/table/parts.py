@@ -1,0 +1,226 @@
+"""The parts of one table, put together for one use of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lakebed.errors import InvalidArgumentError
+from lakebed.format.paths import FileNames, TablePaths
+from lakebed.format.predicate import Expression
+from lakebed.format.predicate_parser import parse_predicate
+from lakebed.format.schema import TableSchema
+from lakebed.format.snapshot import Snapshot
+from lakebed.options.acceptance import check_openable
+from lakebed.options.table_options import TableOptions
+from lakebed.storage.file_io import FileIO
+from lakebed.table.bucket_writer import BucketWrites
+from lakebed.table.commit import Committer, RetryPolicy
+from lakebed.table.entries import bucket_counts, max_sequence_numbers
+from lakebed.table.manifest_merge import MergePolicy
+from lakebed.table.manifests import Manifests
+from lakebed.table.partitions import EveryPartition
+from lakebed.table.plan import Planner
+from lakebed.table.read import SplitReader
+from lakebed.table.scan import Scan
+from lakebed.table.schemas import Schemas
+from lakebed.table.session import Session
+from lakebed.table.snapshots import Snapshots
+from lakebed.table.split_files import SplitFiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteBase:
+    """What writers must know of the table they write to.
+
+    Attributes:
+        snapshot_id: The newest snapshot when writing began; None for an empty table.
+        counts: Bucket count of each partition there.
+        writes: Opens bucket writers.
+    """
+
+    snapshot_id: int | None
+    counts: dict[bytes, int]
+    writes: BucketWrites
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableParts:
+    """One table with its options parsed; picklable.
+
+    Attributes:
+        paths: Names on disk.
+        schema: The schema that is read and written.
+        options: Its options, with those of a scan laid over them.
+        file_io: The store.
+        session: Options and effects of this process.
+    """
+
+    paths: TablePaths
+    schema: TableSchema
+    options: TableOptions
+    file_io: FileIO
+    session: Session
+
+    @classmethod
+    def of(
+        cls,
+        schema: TableSchema,
+        *,
+        location: str,
+        file_io: FileIO,
+        session: Session,
+        scan_options: Mapping[str, str],
+    ) -> "TableParts":
+        """Parses the options of the table, those of a scan going before."""
+        return cls(
+            paths=TablePaths(location),
+            schema=schema,
+            options=TableOptions.parse(
+                {**schema.options, **scan_options}, has_primary_key=bool(schema.primary_keys)
+            ),
+            file_io=file_io,
+            session=session,
+        )
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """The table's snapshots."""
+        return Snapshots(self.file_io, self.paths)
+
+    @property
+    def manifests(self) -> Manifests:
+        """The table's manifests."""
+        options = self.options
+        return Manifests(
+            file_io=self.file_io,
+            paths=self.paths,
+            partition_fields=self.schema.partition_type.fields,
+            compression=options.manifest_compression,
+            zstd_level=options.file_compression_zstd_level,
+            merge_policy=MergePolicy(
+                target_size_bytes=options.manifest_target_file_size,
+                count_min=options.manifest_merge_min_count,
+                full_size_bytes=options.manifest_full_compaction_threshold_size,
+            ),
+        )
+
+    @property
+    def split_files(self) -> SplitFiles:
+        """From entries to files with paths."""
+        return SplitFiles(
+            table_schema=self.schema,
+            paths=self.paths,
+            default_name=self.options.partition_default_name,
+            legacy_name=self.options.partition_legacy_name,
+        )
+
+    @property
+    def committer(self) -> Committer:
+        """Commits to the table."""
+        options, effects = self.options, self.session.effects
+        timeout = options.commit_timeout
+        return Committer(
+            file_io=self.file_io,
+            paths=self.paths,
+            snapshots=self.snapshots,
+            manifests=self.manifests,
+            names=FileNames(effects.fresh_uuid),
+            retry=RetryPolicy(
+                max_retries=options.commit_max_retries,
+                min_wait_ms=round(options.commit_min_retry_wait.total_seconds() * 1000),
+                max_wait_ms=round(options.commit_max_retry_wait.total_seconds() * 1000),
+                timeout_ms=round(timeout.total_seconds() * 1000) if timeout else None,
+            ),
+            effects=effects,
+            writes_earliest=not options.write_only,
+        )
+
+    def scan(
+        self,
+        snapshot: Snapshot | None,
+        *,
+        columns: Sequence[str] | None = None,
+        where: str | Expression | None = None,
+        limit: int | None = None,
+    ) -> Scan:
+        """A scan of one snapshot, read through the schema that it has.
+
+        Raises:
+            InvalidArgumentError: An unknown or doubled column, a bad condition.
+            UnsupportedError: An option of the table changes rows in a way Lakebed does not know.
+        """
+        check_openable(
+            self.schema.options, use="read", has_primary_key=bool(self.schema.primary_keys)
+        )
+        names = _chosen_columns(columns, self.schema)
+        predicate = (
+            parse_predicate(where, self.schema.row_type, time_zone=self.session.time_zone)
+            if isinstance(where, str)
+            else where
+        )
+        schemas = Schemas(self.file_io, self.paths)
+        file_schemas = {i: schemas.load(i) for i in schemas.list_ids()}
+        return Scan(
+            snapshot=snapshot,
+            planner=Planner(
+                table_schema=self.schema,
+                file_schemas=file_schemas,
+                options=self.options,
+                manifests=self.manifests,
+                split_files=self.split_files,
+            ),
+            reader=SplitReader(
+                file_io=self.file_io,
+                table_schema=self.schema,
+                file_schemas=file_schemas,
+                columns=names,
+                predicate=predicate,
+                merge_memory=self.session.merge_memory,
+            ),
+            limit=limit,
+            threads=self.session.read_threads,
+        )
+
+    def write_base(self) -> WriteBase:
+        """What writers start from, as of now.
+
+        Raises:
+            UnsupportedError: An option of the table changes files in a way Lakebed does not know.
+        """
+        check_openable(
+            self.schema.options, use="write", has_primary_key=bool(self.schema.primary_keys)
+        )
+        latest = self.snapshots.latest()
+        counts: dict[bytes, int] = {}
+        sequences: dict[tuple[bytes, int], int] = {}
+        if latest is not None and self.options.bucket > 0:
+            live = self.manifests.live(latest, partitions=EveryPartition())
+            counts = bucket_counts(live)
+            sequences = max_sequence_numbers(live)
+        return WriteBase(
+            snapshot_id=latest.id if latest else None,
+            counts=counts,
+            writes=BucketWrites(
+                file_io=self.file_io,
+                paths=self.paths,
+                table_schema=self.schema,
+                options=self.options,
+                uuid_source=self.session.effects.fresh_uuid,
+                local_millis=self.session.wall_clock_ms,
+                max_sequence_numbers=sequences,
+            ),
+        )
+
+
+def _chosen_columns(columns: Sequence[str] | None, schema: TableSchema) -> tuple[str, ...]:
+    if columns is None:
+        return tuple(schema.names)
+    if isinstance(columns, str):
+        raise InvalidArgumentError(f"columns is a list of names, not the text {columns!r}")
+    chosen = tuple(columns)
+    for name in chosen:
+        schema.field(name)
+    if len(set(chosen)) < len(chosen):
+        raise InvalidArgumentError(f"columns names one column twice: {', '.join(chosen)}")
+    return chosen
+
+

@@ -1,0 +1,77 @@
+"""Lakebed and its Python peers on one table: each reads what the other wrote, and writes on."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import lakebed
+from conformance.cases import CASES, Case, Row
+from tools.peers.environments import PEERS
+from tools.peers.process import PeerProcess, read_ipc, write_ipc
+
+pytestmark = pytest.mark.peers
+
+
+@pytest.fixture(scope="module", params=PEERS)
+def peer(request: pytest.FixtureRequest) -> Iterator[PeerProcess]:
+    with PeerProcess(request.param) as process:
+        yield process
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_peer_and_lakebed_take_turns_on_one_table(
+    case: Case, peer: PeerProcess, tmp_path: Path
+) -> None:
+    table = _written_by_lakebed(case, tmp_path)
+    assert _read_by_peer(peer, table, case) == _shown(case, case.expected())
+
+    data = write_ipc(_arrow(case, case.theirs), tmp_path / "theirs.arrow")
+    peer.ask("write", table=str(table), data=str(data))
+    assert _read_by_lakebed(table, case) == _shown(case, case.expected(case.theirs))
+
+    lakebed.load_table(str(table)).append(_arrow(case, case.ours_again))
+    rows = case.expected(case.theirs, case.ours_again)
+    assert _read_by_peer(peer, table, case) == _shown(case, rows)
+    assert _read_by_lakebed(table, case) == _shown(case, rows)
+
+
+def _written_by_lakebed(case: Case, warehouse: Path) -> Path:
+    catalog = lakebed.load_catalog(warehouse=str(warehouse))
+    catalog.create_database("db")
+    table = catalog.create_table(
+        f"db.{case.name}",
+        schema=case.schema,
+        primary_key=list(case.primary_key),
+        partition_by=list(case.partition_by),
+        options=case.options,
+    )
+    for rows in case.ours:
+        table.append(_arrow(case, rows))
+    for key in case.deleted:
+        table.delete(where=f"{case.primary_key[0]} = {key}")
+    return warehouse / "db.db" / case.name
+
+
+def _read_by_peer(peer: PeerProcess, table: Path, case: Case) -> list[str]:
+    out = table.with_suffix(".out.arrow")
+    peer.ask("read", table=str(table), out=str(out))
+    return _sorted(read_ipc(out), case)
+
+
+def _read_by_lakebed(table: Path, case: Case) -> list[str]:
+    return _sorted(lakebed.load_table(str(table)).scan().to_arrow(), case)
+
+
+def _arrow(case: Case, rows: Sequence[Row]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), schema=case.schema)
+
+
+def _shown(case: Case, rows: Sequence[Row]) -> list[str]:
+    return _sorted(_arrow(case, rows), case)
+
+
+def _sorted(rows: pa.Table, case: Case) -> list[str]:
+    """Rows as sorted text, after a lossless cast to the case's Arrow types."""
+    return sorted(repr(row) for row in rows.select(case.schema.names).cast(case.schema).to_pylist())

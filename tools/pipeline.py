@@ -1,0 +1,137 @@
+"""What `.ci/run` runs: a table of stages, each with its share of the time.
+
+A stage that overruns its share is stopped and has failed; the others still run. What is random in
+a stage comes from a seed that the commit gives, so a failure is repeated by the line printed.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+from tools.provenance import ROOT, read_commit, seed_of
+
+PYTHON = sys.executable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One command of the pipeline.
+
+    Attributes:
+        name: What it is called in the report, and on the command line to run it alone.
+        command: Its arguments; ``{seed}`` stands for the seed.
+        share_seconds: The time that it may take.
+        left_out: What a fuller run, by hand or by night, would do and this one does not.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    share_seconds: int
+    left_out: str = "nothing"
+
+
+STAGES = (
+    Stage(
+        name="check",
+        command=(PYTHON, "-m", "tools.checks"),
+        share_seconds=180,
+    ),
+    Stage(
+        name="test",
+        command=(PYTHON, "-m", "tools.suite"),
+        share_seconds=900,
+    ),
+    Stage(
+        name="golden",
+        command=(PYTHON, "-m", "tools.golden"),
+        share_seconds=240,
+        left_out="tables and kinds of query that are not done yet; it names their number",
+    ),
+    Stage(
+        name="race",
+        command=(
+            *(PYTHON, "-m", "tools.proof_stages", "race", "--sample"),
+            *("--seconds", "45", "--from-seed", "{seed}"),
+        ),
+        share_seconds=180,
+        left_out="what 45 s do not reach of ./dev prove race --seconds 600 --from-seed 1",
+    ),
+    Stage(
+        name="quickstart",
+        command=(PYTHON, "-m", "tools.bare_machine", "quickstart"),
+        share_seconds=600,
+        left_out="the tests on a bare machine: python -m tools.bare_machine test",
+    ),
+    Stage(
+        name="bench-smoke",
+        command=(PYTHON, "benchmarks/run.py", "merge_read", "import_time", "--rounds", "1"),
+        share_seconds=420,
+        left_out="the other benchmarks, and repetitions: ./dev bench",
+    ),
+)
+
+
+def run_stage(stage: Stage, *, seed: int) -> bool:
+    """Runs one stage in a process group of its own; returns whether it passed in time."""
+    command = [argument.format(seed=seed) for argument in stage.command]
+    print(f"\n=== {stage.name}: at most {stage.share_seconds} s, seed {seed}", flush=True)
+    print(f"=== left out: {stage.left_out}", flush=True)
+    started = time.monotonic()
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        status = process.wait(timeout=stage.share_seconds)
+        verdict = "passed" if status == 0 else f"FAILED with status {status}"
+    except subprocess.TimeoutExpired:
+        stop_group(process)
+        verdict = f"FAILED: stopped after its share of {stage.share_seconds} s"
+    print(f"=== {stage.name}: {verdict}, {time.monotonic() - started:.0f} s", flush=True)
+    return verdict == "passed"
+
+
+def stop_group(process: subprocess.Popen[bytes], *, grace_seconds: float = 10) -> None:
+    """Ends a process and all that it started, politely first."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(timeout=grace_seconds)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        kill_rest(process)
+
+
+def kill_rest(process: subprocess.Popen[bytes]) -> None:
+    """Ends what is left of a group, such as a JVM that outlived the Python that started it."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    process.wait()
+
+
+def main() -> None:
+    """Runs all stages, or those named on the command line; ends with status 1 when one failed."""
+    names = sys.argv[1:]
+    unknown = sorted(set(names) - {stage.name for stage in STAGES})
+    if unknown:
+        sys.exit(f"ci: no stage {unknown}; there are {[stage.name for stage in STAGES]}")
+    commit = read_commit()
+    seed = seed_of(commit)
+    print(f"ci: commit {commit}, seed {seed}", flush=True)
+    results = {
+        stage.name: run_stage(stage, seed=seed)
+        for stage in STAGES
+        if not names or stage.name in names
+    }
+    passed = sum(results.values())
+    print()
+    for name, result in results.items():
+        print(f"ci: {'passed' if result else 'FAILED'}  {name}")
+    print(f"{passed} passed, {len(results) - passed} failed", flush=True)
+    sys.exit(passed != len(results))
+
+
+if __name__ == "__main__":
+    main()
