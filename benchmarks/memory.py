@@ -11,7 +11,7 @@ from benchmarks.harness import Contender, Effort, Outcome, Target, alternate
 from tools.peers.process import PeerProcess
 
 BUDGET_MB = 128
-ALLOWANCE_MB = 192
+ALLOWANCE_MB = 160
 ROUNDS = 3
 MIB = 1 << 20
 FULL_RUN_ROWS = 1_000_000

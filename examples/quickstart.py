@@ -178,9 +178,7 @@ def show_snapshots() -> None:
     """What each commit left in the table's history."""
     flights = lakebed.load_table(f"{WAREHOUSE}/nyc.db/flights")
     table = Table("snapshot", "kind", "rows it wrote", "rows in files", box=None)
-    latest = flights.latest_snapshot()
-    for snapshot_id in range(1, latest.id + 1 if latest else 1):
-        snapshot = flights.snapshot(snapshot_id)
+    for snapshot in flights.snapshots():
         written = (f"{snapshot.delta_record_count:,}", f"{snapshot.total_record_count:,}")
         table.add_row(str(snapshot.id), snapshot.commit_kind.value, *written)
     show(table)

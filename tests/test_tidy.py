@@ -33,6 +33,18 @@ REGISTRY_HOSTS = tuple(
 )
 MACHINE_PATHS = tuple("/".join(parts) for parts in (("", "work", ""), ("", "root", "")))
 
+# Policies and codecs, as in the import-linter contract of pyproject.toml, and the parts of Arrow
+# that do I/O: the linter knows no parts of a foreign package.
+PURE_MODULES = (
+    "lakebed.lsm.runs",
+    "lakebed.table.entries",
+    "lakebed.format.paths",
+    "lakebed.format.snapshot",
+    "lakebed.format.manifest",
+    "lakebed.format.binary_row",
+)
+ARROW_IO = ("pyarrow.fs", "pyarrow.parquet", "pyarrow.orc", "pyarrow.dataset")
+
 # Tables of the real engine, with what it printed: kept as they came.
 FOREIGN_DIRECTORIES = ("tests/golden/",)
 
@@ -147,6 +159,38 @@ def find_machine_paths(root: Path) -> list[str]:
     ]
 
 
+def read_imports(path: Path) -> set[str]:
+    """Names that a module imports, also inside functions: modules, and what is taken from them."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def find_arrow_io(root: Path) -> list[str]:
+    """Pure modules that reach a part of Arrow that does I/O, by themselves or through others."""
+    failures = []
+    for pure in PURE_MODULES:
+        waiting, seen = [pure], {pure}
+        while waiting:
+            name = waiting.pop()
+            path = root.joinpath("src", *name.split(".")).with_suffix(".py")
+            if not path.is_file():
+                continue
+            imported = read_imports(path)
+            failures += [
+                f"{pure} does no I/O, but {name} imports {io}: take bytes or columns instead"
+                for io in sorted(imported & set(ARROW_IO))
+            ]
+            new = {other for other in imported if other.startswith("lakebed.")} - seen
+            seen |= new
+            waiting += new
+    return failures
+
+
 def test_modules_are_short() -> None:
     assert find_long_modules(ROOT) == []
 
@@ -173,6 +217,16 @@ def test_no_file_names_a_package_registry() -> None:
 
 def test_no_file_names_a_path_of_one_machine() -> None:
     assert find_machine_paths(ROOT) == []
+
+
+def test_policies_and_codecs_reach_no_io_of_arrow() -> None:
+    absent = [
+        name
+        for name in PURE_MODULES
+        if not ROOT.joinpath("src", *name.split(".")).with_suffix(".py").is_file()
+    ]
+    assert absent == []
+    assert find_arrow_io(ROOT) == []
 
 
 @pytest.fixture
@@ -241,3 +295,12 @@ def test_a_path_of_one_machine_is_found(house: Path, prefix: str) -> None:
     assert find_machine_paths(house) == []
     put(house, "dev", f"cd {prefix}main\n")
     assert len(find_machine_paths(house)) == 1
+
+
+@pytest.mark.parametrize("line", ["import pyarrow.parquet as pq", "from pyarrow import parquet"])
+def test_io_of_arrow_is_found_behind_a_pure_module(house: Path, line: str) -> None:
+    put(house, "src/lakebed/lsm/runs.py", "import pyarrow as pa\nfrom lakebed.lsm import words\n")
+    put(house, "src/lakebed/lsm/words.py", "import pyarrow.compute\n")
+    assert find_arrow_io(house) == []
+    put(house, "src/lakebed/lsm/words.py", f"def read():\n    {line}\n")
+    assert [failure.split()[0] for failure in find_arrow_io(house)] == ["lakebed.lsm.runs"]

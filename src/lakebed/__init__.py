@@ -6,13 +6,13 @@ Names are loaded when they are first used, so that `import lakebed` costs next t
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lakebed.version import VERSION as __version__  # noqa: N811 - the name that Python expects
+
 if TYPE_CHECKING:
     from lakebed import errors
     from lakebed.catalog.loading import load_catalog, load_table
     from lakebed.format.schema_definition import Schema, schema
     from lakebed.table.table import Table
-
-__version__ = "0.1.0"
 
 __all__ = ["Schema", "Table", "__version__", "errors", "load_catalog", "load_table", "schema"]
 

@@ -1,16 +1,16 @@
 """What can go wrong, by what the caller must do about it.
 
     LakebedError
-      + NotFoundError          a database, table, snapshot, file ... is not there   (check the name)
-      + AlreadyExistsError     the name is taken                                    (choose another)
-      + InvalidTableError      a schema, option or change that cannot be            (fix the call)
-      + UnsupportedError       a feature or file version that Lakebed lacks         (use another client)
-      + CommitConflictError    another writer won                                   (retry or drop)
-      + CommitUnknownError     the store did not say whether the commit happened    (look, never clean)
-      + CorruptTableError      bytes contradict the format; has .path               (repair)
-      + StorageError           the store failed; has .path, .retryable              (retry or mend)
-      + InvalidDataError       rows that the schema forbids                         (fix the rows)
-      + InvalidArgumentError   an unknown column, a bad predicate or option         (fix the call)
+      + NotFoundError          a database, table, snapshot ... is missing    (check the name)
+      + AlreadyExistsError     the name is taken                             (choose another)
+      + InvalidTableError      a schema, option or change that cannot be     (fix the call)
+      + UnsupportedError       a feature or version that Lakebed lacks       (use another client)
+      + CommitConflictError    another writer won                            (retry or drop)
+      + CommitUnknownError     the store did not say what happened           (look, never clean)
+      + CorruptTableError      bytes contradict the format; has .path        (repair)
+      + StorageError           the store failed; has .path, .retryable       (retry or mend)
+      + InvalidDataError       rows that the schema forbids                  (fix the rows)
+      + InvalidArgumentError   an unknown column, a bad predicate or option  (fix the call)
 
 Every message says what is wrong, where, and what to do. The facts are attributes too.
 """

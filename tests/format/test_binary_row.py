@@ -16,8 +16,9 @@ from lakebed.errors import (
     InvalidArgumentError,
     UnsupportedError,
 )
+from lakebed.format.arrow_typing import ArrowArray
 from lakebed.format.binary_row import EMPTY_ROW, decode_row, decode_rows, encode_row, encode_rows
-from lakebed.format.binary_row_layout import ArrowArray
+from lakebed.format.binary_row_layout import arrow_value_type
 from lakebed.format.types import MAX_LENGTH, ArrayType, AtomicType, DataType, TypeRoot
 from support.golden_manifests import GoldenTable, golden_names
 
@@ -212,6 +213,30 @@ def test_every_type_survives_many_fields_with_more_than_one_header_word() -> Non
     rows = encode_rows(columns, types)
     assert rows[0].as_py()[4:] == reference_row([None] * len(types), types)
     assert all(column.null_count == 2 for column in decode_rows(rows, types))
+
+
+@pytest.mark.parametrize(("arity", "header_bytes"), [(56, 8), (57, 16), (120, 16), (121, 24)])
+def test_header_grows_by_a_word_with_64_null_bits(arity: int, header_bytes: int) -> None:
+    row = encode_row([None] * arity, [INT] * arity, with_arity=False)
+    assert len(row) == header_bytes + 8 * arity
+    assert row[(arity + 7) // 8] == 1 << (arity + 7) % 8 | ((1 << (arity + 7) % 8) - 1)
+    assert decode_row(encode_row([None] * arity, [INT] * arity), [INT] * arity) == (None,) * arity
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (7, INT),
+        ("a text beyond a slot", STRING),
+        (Decimal(7), decimal(18, 0)),
+        (Decimal(7), decimal(30, 0)),
+        (np.datetime64("2024-01-01T00:00:00.000001"), timestamp(6)),
+    ],
+)
+def test_what_lies_below_a_null_is_not_encoded(value: object, kind: AtomicType) -> None:
+    full: ArrowArray = pa.array([value], arrow_value_type(kind))
+    hidden = ArrowArray.from_buffers(full.type, 1, [pa.py_buffer(b"\0"), *full.buffers()[1:]])
+    assert encode_rows([hidden], [kind])[0].as_py() == encode_row([None], [kind])
 
 
 def test_slices_and_chunks_encode_as_their_values() -> None:

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakebed.errors import InvalidArgumentError, UnsupportedError
+from lakebed.format.arrow_typing import ArrowArray
 from lakebed.format.binary_row import encode_row, encode_rows
-from lakebed.format.binary_row_layout import ArrowArray, arrow_value_type
+from lakebed.format.binary_row_layout import arrow_value_type
 from lakebed.format.bucket import assign_buckets, hash_rows
 from lakebed.format.types import MAX_LENGTH, AtomicType, TypeRoot
 from support.golden_manifests import GoldenTable
@@ -214,6 +215,14 @@ def test_hive_joins_columns_by_31(rows: list[tuple[str | None, int | None]]) -> 
         expected.append((31 * text_hash + (number or 0) & 0x7FFFFFFF) % 13)
     found = assign_buckets([texts, ints], [STRING, INT], total_buckets=13, function="hive")
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [INT, STRING, decimal(30, 0)])
+def test_hive_does_not_hash_what_lies_below_a_null(kind: AtomicType) -> None:
+    value = "text" if kind is STRING else Decimal(7) if kind is not INT else 7
+    full: ArrowArray = pa.array([value], arrow_value_type(kind))
+    hidden = ArrowArray.from_buffers(full.type, 1, [pa.py_buffer(b"\0"), *full.buffers()[1:]])
+    assert assign_buckets([hidden], [kind], total_buckets=WIDE, function="hive").tolist() == [0]
 
 
 def test_hive_refuses_timestamps() -> None:

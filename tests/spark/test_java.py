@@ -1,15 +1,13 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
 from types import SimpleNamespace
 
 import pytest
 
 from lakebed.errors import LakebedError, StorageError
-from lakebed.spark.java import ensure_java, make_java_home
+from lakebed.spark.java import _move_unless_there, ensure_java
 
 # Says its version like a JDK, and otherwise prints its arguments, a line each.
 FAKE_JAVA = """\
@@ -116,15 +114,13 @@ def test_a_directory_that_cannot_be_written_is_an_error_of_storage(
     assert raised.value.path == str(tmp_path / "taken" / "below")
 
 
-def test_homes_made_at_the_same_time_are_one(tmp_path: Path) -> None:
-    jdk = make_jdk(tmp_path / "jdk")
-    barrier = Barrier(8)
+def test_a_home_that_another_process_finished_first_is_taken(tmp_path: Path) -> None:
+    ours, theirs = make_jdk(tmp_path / "ours"), make_jdk(tmp_path / "theirs", version="99")
+    _move_unless_there(ours, theirs)
+    assert "99" in (theirs / "release").read_text()
 
-    def make(_: int) -> Path:
-        barrier.wait(timeout=60)
-        return make_java_home(jdk, tmp_path / "homes")
 
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        homes = set(pool.map(make, range(8)))
-    assert len(homes) == 1
-    assert list((tmp_path / "homes").iterdir()) == list(homes)
+def test_a_home_that_is_taken_by_something_else_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "taken" / "photos").mkdir(parents=True)
+    with pytest.raises(OSError, match="not empty"):
+        _move_unless_there(make_jdk(tmp_path / "ours"), tmp_path / "taken")

@@ -96,7 +96,7 @@ class FilesystemCatalog:
         comment: str | None = None,
         ignore_if_exists: bool = False,
     ) -> Table:
-        """Writes the first schema, which is what makes a table, and nothing before all is checked."""
+        """Writes the first schema, which makes a table, and nothing before all is checked."""
         identifier = self._plain(name)
         if not self._has_database(identifier.database):
             raise self._no_database(identifier.database)

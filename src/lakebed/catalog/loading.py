@@ -69,9 +69,7 @@ def load_table(location: str, options: Mapping[str, OptionValue] | None = None) 
     file_io = file_io_for(path, given)
     schema = Schemas(file_io, TablePaths(path)).latest()
     if schema is None:
-        raise NotFoundError(
-            "table", location, hint="A table's directory holds schema/schema-0"
-        )
+        raise NotFoundError("table", location, hint="A table's directory holds schema/schema-0")
     return Table(
         name=path,
         location=path,

@@ -17,12 +17,15 @@ import io
 import json
 import struct
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
 
 import fastavro
 import polars as pl
 import pyarrow as pa
 from fastavro.schema import SchemaParseException
+from fastavro.types import Schema
 from polars.exceptions import PanicException, PolarsError
 
 from lakebed.errors import CorruptTableError
@@ -42,6 +45,7 @@ _DECODING_ERRORS = (
     KeyError,
     MemoryError,
     OverflowError,
+    RecursionError,
     SchemaParseException,
     TypeError,
     ValueError,
@@ -71,25 +75,24 @@ def read_columns(data: bytes, path: str) -> pa.Table:
         UnsupportedError: The codec is unknown.
     """
     container = read_container(data, path)
-    schema = flatten_schema(container.schema)
-    if schema is None:
+    try:
+        columnar = _columnar(container.schema)
+    except _DECODING_ERRORS as error:
+        raise CorruptTableError(path, f"the Avro schema cannot be used: {error}") from error
+    if columnar is None:
         return pa.Table.from_pylist(
             [flatten_record(record) for record in _decode_records(container, path)]
         )
-    last = sentinel(schema)
-    encoded = io.BytesIO()
-    try:
-        fastavro.schemaless_writer(encoded, schema, last)
-    except _DECODING_ERRORS as error:
-        raise CorruptTableError(path, f"the Avro schema cannot be used: {error}") from error
     framed = reframe(
-        json.dumps(schema), [*container.blocks, encoded.getvalue()], count=container.count + 1
+        columnar.schema,
+        [*container.blocks, columnar.encoded_sentinel],
+        count=container.count + 1,
     )
     try:
         frame = pl.read_avro(io.BytesIO(framed))
     except (PolarsError, PanicException, OSError, ValueError) as error:
         raise CorruptTableError(path, f"the Avro records cannot be decoded: {error}") from error
-    if frame.height != container.count + 1 or frame.row(-1, named=True) != last:
+    if frame.height != container.count + 1 or frame.row(-1, named=True) != columnar.sentinel:
         raise CorruptTableError(path, "the Avro records do not fill their blocks exactly")
     return frame.head(container.count).to_arrow(compat_level=pl.CompatLevel.oldest())
 
@@ -129,12 +132,38 @@ def write_records(
     return write_container(text, blocks, compression=compression, level=level)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Columnar:
+    """How to decode the records of a schema into columns."""
+
+    schema: str
+    sentinel: dict[str, object]
+    encoded_sentinel: bytes
+
+
+# All manifests of a table have one schema, or a few of different ages.
+@lru_cache(maxsize=32)
+def _columnar(schema_text: str) -> _Columnar | None:
+    schema = flatten_schema(json.loads(schema_text))
+    if schema is None:
+        return None
+    last = sentinel(schema)
+    encoded = io.BytesIO()
+    fastavro.schemaless_writer(encoded, schema, last)
+    return _Columnar(schema=json.dumps(schema), sentinel=last, encoded_sentinel=encoded.getvalue())
+
+
+@lru_cache(maxsize=32)
+def _stored_schema(schema_text: str) -> Schema:
+    stored = without_logical_types(json.loads(schema_text))
+    return fastavro.parse_schema(cast("Schema", stored))
+
+
 def _decode_records(container: Container, path: str) -> list[dict[str, object]]:
     stream = io.BytesIO(b"".join(container.blocks))
     records: list[dict[str, object]] = []
     try:
-        stored = cast("dict[str, Any]", without_logical_types(container.schema))
-        schema = fastavro.parse_schema(stored)
+        schema = _stored_schema(container.schema)
         for _ in range(container.count):
             record = fastavro.schemaless_reader(stream, schema, None)
             if not isinstance(record, dict):

@@ -9,7 +9,6 @@ header is exactly the format's. Nothing here looks into a record.
 
 import bz2
 import hashlib
-import json
 import lzma
 import sys
 import zlib
@@ -37,12 +36,12 @@ class Container:
     """What an Avro file holds.
 
     Attributes:
-        schema: The writer's schema, as parsed JSON.
+        schema: The writer's schema, as it stands in the header.
         count: How many records there are.
         blocks: The encoded records, decompressed; a record never spans two blocks.
     """
 
-    schema: object
+    schema: str
     count: int
     blocks: tuple[bytes, ...]
 
@@ -59,10 +58,9 @@ def read_container(data: bytes, path: str) -> Container:
         raise CorruptTableError(path, "not an Avro file: it does not start with 'Obj1'")
     metadata = _read_metadata(cursor)
     sync = cursor.take(_SYNC_LENGTH, "the sync marker")
-    try:
-        schema: object = json.loads(metadata["avro.schema"])
-    except (KeyError, ValueError, RecursionError) as error:
-        raise CorruptTableError(path, f"the Avro header has no readable schema: {error}") from error
+    schema = metadata.get("avro.schema")
+    if schema is None:
+        raise CorruptTableError(path, "the Avro header has no schema")
     codec = metadata.get("avro.codec", _NO_CODEC.encode()).decode(errors="replace")
     if codec not in _DECOMPRESS:
         raise UnsupportedError(
@@ -79,7 +77,7 @@ def read_container(data: bytes, path: str) -> Container:
             raise CorruptTableError(path, f"an Avro block claims {block_count} records")
         count += block_count
         blocks.append(records)
-    return Container(schema=schema, count=count, blocks=tuple(blocks))
+    return Container(schema=schema.decode(errors="replace"), count=count, blocks=tuple(blocks))
 
 
 def write_container(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.errors import CorruptTableError, UnsupportedError
+from lakebed.format.arrow_typing import ArrowArray, ArrowColumn
 from lakebed.format.binary_row_layout import (
     ARITY_BYTES,
     BYTES_ROOTS,
@@ -19,8 +20,6 @@ from lakebed.format.binary_row_layout import (
     TEXT_ROOTS,
     TIMESTAMP_ROOTS,
     WORD_BYTES,
-    ArrowArray,
-    ArrowColumn,
     Flags,
     Positions,
     Words,

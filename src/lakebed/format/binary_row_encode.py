@@ -15,14 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.format.arrow_typing import ArrowArray, ArrowColumn
 from lakebed.format.binary_row_layout import (
     ARITY_BYTES,
     BYTES_ROOTS,
     INLINE_BYTES_MAX,
     TIMESTAMP_ROOTS,
     WORD_BYTES,
-    ArrowArray,
-    ArrowColumn,
     Flags,
     Positions,
     Words,

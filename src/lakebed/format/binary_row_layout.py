@@ -8,13 +8,14 @@ Bit i + 8 of the header says that field i is null; byte 0 is the row kind, alway
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.errors import UnsupportedError
+from lakebed.format.arrow_typing import ArrowArray, ArrowColumn
 from lakebed.format.types import AtomicType, DataType, TypeRoot
 
 WORD_BYTES = 8
@@ -24,16 +25,6 @@ INLINE_BYTES_MAX = 7
 """Text and bytes up to here live in the slot itself."""
 COMPACT_DECIMAL_PRECISION = 18
 COMPACT_TIMESTAMP_PRECISION = 3
-
-if TYPE_CHECKING:
-    # At run time these classes of Arrow have no parameters.
-    ArrowArray: TypeAlias = pa.Array[Any]
-    ArrowColumn: TypeAlias = pa.Array[Any] | pa.ChunkedArray[Any]
-    ArrowScalar: TypeAlias = pa.Scalar[Any]
-else:
-    ArrowArray = pa.Array
-    ArrowColumn = pa.Array | pa.ChunkedArray
-    ArrowScalar = pa.Scalar
 
 Words = npt.NDArray[np.uint64]
 Positions = npt.NDArray[np.int64]

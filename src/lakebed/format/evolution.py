@@ -1,7 +1,8 @@
 """How a file of an older schema is read through the current one: by field id (format.md 4, 16).
 
 A column keeps its id when it is renamed or moved, so a field of the current schema is found in the
-file's own schema by id and read under the name it had then; a field that the file never had is null.
+file's own schema by id and read under the name it had then; a field that the file never had is
+null.
 """
 
 from collections.abc import Sequence

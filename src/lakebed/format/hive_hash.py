@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.errors import UnsupportedError
+from lakebed.format.arrow_typing import ArrowArray
 from lakebed.format.binary_row_layout import (
     BYTES_ROOTS,
     TIMESTAMP_ROOTS,
-    ArrowArray,
     Words,
     atomic_types,
     byte_positions,
@@ -80,9 +80,9 @@ def _bits_hashes(bits: npt.NDArray[np.signedinteger]) -> HiveHashes:
 
 
 def _canonical_bits(values: npt.NDArray[np.floating]) -> npt.NDArray[np.signedinteger]:
-    """The bits of floats, with one zero and one NaN."""
-    plain = np.where(values == 0, 0, np.where(np.isnan(values), np.nan, values))
-    return plain.astype(values.dtype).view(np.dtype(f"i{values.dtype.itemsize}"))
+    """The bits of floats, with one NaN; -0.0 needs no care, as buckets drop the highest bit."""
+    plain = np.where(np.isnan(values), np.nan, values).astype(values.dtype)
+    return plain.view(np.dtype(f"i{values.dtype.itemsize}"))
 
 
 def _bytes_hashes(column: ArrowArray) -> HiveHashes:

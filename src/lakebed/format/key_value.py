@@ -1,7 +1,7 @@
 """Which columns a data file has (format.md 11).
 
-A key-value file of a primary-key table holds `_KEY_` columns, `_SEQUENCE_NUMBER`, `_VALUE_KIND`, and
-then the table's columns; an append file just the table's columns.
+A key-value file of a primary-key table holds `_KEY_` columns, `_SEQUENCE_NUMBER`, `_VALUE_KIND`,
+and then the table's columns; an append file just the table's columns.
 """
 
 from lakebed.format.schema import TableSchema

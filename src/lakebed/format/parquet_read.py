@@ -1,7 +1,8 @@
 """How a Parquet data file becomes Arrow columns of the types that the table says (format.md 11).
 
 Two decoders, one result. polars decodes flat columns in two thirds of pyarrow's time on one thread
-(docs/performance.md), pyarrow decodes everything and can stream; which one ran is invisible outside.
+(docs/performance.md), pyarrow decodes everything and can stream; which one ran is invisible
+outside.
 
 The surprising thing: the footer is always read with pyarrow first, so a truncated or foreign file
 is reported by name before a decoder sees its pages.
@@ -10,12 +11,16 @@ is reported by name before a decoder sees its pages.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lakebed.errors import CorruptTableError
 from lakebed.storage.file_io import FileIO
+
+Mask = npt.NDArray[np.bool_]
 
 # Pages are fetched through a buffer of this size while streaming, so that a stream holds a few
 # pages of each column and never a whole row group.
@@ -35,35 +40,59 @@ class ParquetShape:
     uncompressed_bytes: int
 
 
-def read_parquet(file_io: FileIO, path: str, *, schema: pa.Schema, use_threads: bool) -> pa.Table:
-    """All rows of the columns named by `schema`, in its types.
+def read_parquet(
+    file_io: FileIO,
+    path: str,
+    *,
+    schema: pa.Schema,
+    row_count: int | None = None,
+    keep: Mask | None = None,
+    use_threads: bool,
+) -> pa.Table:
+    """The rows of the columns named by `schema`, in its types.
+
+    Args:
+        file_io: The store.
+        path: The file.
+        schema: At least one column.
+        row_count: Rows that the file must have; None where that is not known.
+        keep: Which rows are wanted; None for all.
+        use_threads: Whether decoding may use more than the calling thread.
 
     Raises:
-        CorruptTableError: Not a Parquet file, or a column is missing or of an unreadable type.
+        CorruptTableError: Not a Parquet file, a column is missing or of an unreadable type, or the
+            file has another number of rows.
         NotFoundError: The file is missing.
     """
     with file_io.open_input(path) as source:
         file = _open(source, path)
         _check_columns(file, path, schema)
-        if not schema.names:
-            return pa.table({}).slice(0, 0) if file.metadata is None else _rows_only(file)
+        _check_row_count(file, path, row_count)
         if not _is_flat(schema):
             try:
-                return conform(
-                    file.read(columns=schema.names, use_threads=use_threads), schema, path
-                )
+                table = file.read(columns=schema.names, use_threads=use_threads)
             except (pa.ArrowException, OSError) as error:
                 raise CorruptTableError(path, f"cannot be decoded: {error}") from error
-    return conform(_decode_flat(file_io, path, schema, use_threads=use_threads), schema, path)
+            return conform(table if keep is None else table.filter(pa.array(keep)), schema, path)
+    frame = _decode_flat(file_io, path, schema, use_threads=use_threads)
+    # Filtered before it becomes Arrow: text is cheap to drop while polars holds it as views.
+    kept = frame if keep is None else frame.filter(pl.Series(keep))
+    return conform(kept.to_arrow(compat_level=pl.CompatLevel.oldest()), schema, path)
 
 
 def stream_parquet(
-    file_io: FileIO, path: str, *, schema: pa.Schema, batch_rows: int
+    file_io: FileIO,
+    path: str,
+    *,
+    schema: pa.Schema,
+    row_count: int | None = None,
+    batch_rows: int,
 ) -> Iterator[pa.Table]:
     """The same rows, at most `batch_rows` at a time, holding about one batch of memory."""
     with file_io.open_input(path) as source:
         file = _open(source, path, buffer_size=_STREAM_BUFFER_BYTES)
         _check_columns(file, path, schema)
+        _check_row_count(file, path, row_count)
         try:
             for batch in file.iter_batches(batch_rows, columns=schema.names, use_threads=False):
                 yield conform(pa.Table.from_batches([batch]), schema, path)
@@ -120,8 +149,10 @@ def _check_columns(file: pq.ParquetFile, path: str, schema: pa.Schema) -> None:
         raise CorruptTableError(path, f"has no column {missing[0]!r}, only {sorted(present)}")
 
 
-def _rows_only(file: pq.ParquetFile) -> pa.Table:
-    return file.read(columns=[])
+def _check_row_count(file: pq.ParquetFile, path: str, row_count: int | None) -> None:
+    found = file.metadata.num_rows
+    if row_count is not None and found != row_count:
+        raise CorruptTableError(path, f"holds {found} rows where the manifest says {row_count}")
 
 
 def _is_flat(schema: pa.Schema) -> bool:
@@ -130,10 +161,12 @@ def _is_flat(schema: pa.Schema) -> bool:
     )
 
 
-def _decode_flat(file_io: FileIO, path: str, schema: pa.Schema, *, use_threads: bool) -> pa.Table:
+def _decode_flat(
+    file_io: FileIO, path: str, schema: pa.Schema, *, use_threads: bool
+) -> pl.DataFrame:
     local = file_io.local_path(path)
     try:
-        frame = pl.read_parquet(
+        return pl.read_parquet(
             file_io.read(path) if local is None else local,
             columns=schema.names,
             parallel="auto" if use_threads else "none",
@@ -142,4 +175,3 @@ def _decode_flat(file_io: FileIO, path: str, schema: pa.Schema, *, use_threads: 
         )
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise CorruptTableError(path, f"cannot be decoded: {error}") from error
-    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +11,12 @@ from lakebed.errors import UnsupportedError
 
 # Names of `file.compression` to pyarrow's. `lz4` means the framing of Hadoop, which pyarrow cannot
 # write, so it is not here.
-_CODECS = {"zstd": "zstd", "snappy": "snappy", "gzip": "gzip", "none": "none"}
+_CODECS: dict[str, Literal["zstd", "snappy", "gzip", "none"]] = {
+    "zstd": "zstd",
+    "snappy": "snappy",
+    "gzip": "gzip",
+    "none": "none",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +62,7 @@ def open_parquet_writer(
         schema,
         compression=codec,
         compression_level=settings.zstd_level if codec == "zstd" else None,
-        use_dictionary=_dictionary_columns(schema),
+        use_dictionary=_dictionary_columns(schema),  # type: ignore[arg-type]  # takes names too
         store_schema=False,
         store_decimal_as_integer=True,
         write_statistics=True,

@@ -149,6 +149,10 @@ def _is_number(kind: DataType) -> bool:
     return isinstance(kind, AtomicType) and kind.root in _NUMBERS
 
 
+def _is_whole_number(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and expression.type.root in _INTEGERS
+
+
 def _atomic(expression: Expression) -> AtomicType:
     kind = expression.type
     if not isinstance(kind, AtomicType):
@@ -159,7 +163,7 @@ def _atomic(expression: Expression) -> AtomicType:
 def _as_decimal(operand: Expression) -> AtomicType:
     """The DECIMAL that an operand becomes: of an integer constant, with just its digits."""
     kind = _atomic(operand)
-    if kind.root in _INTEGERS and isinstance(operand, Literal):
+    if isinstance(operand, Literal) and _is_whole_number(operand):
         return _decimal(len(str(operand.value).lstrip("-")), 0)
     return _decimal(*_digits(kind))
 
@@ -334,17 +338,19 @@ class Coercion:
         return self.cast(operand, _BIGINT if is_integer else _DOUBLE)
 
     def _unified(self, parts: Sequence[Expression], purpose: str) -> tuple[Expression, ...]:
-        kinds: list[AtomicType] = []
-        for part in parts:
-            if _is_null(part):
-                continue
+        typed = [part for part in parts if not _is_null(part)]
+        for part in typed:
             if not isinstance(part.type, AtomicType):
                 raise TypeMismatchError(
                     f"{type_name(part.type)} cannot be {purpose}; name a field inside it"
                 )
-            kinds.append(part.type)
-        if not kinds:
+        if not typed:
             return tuple(parts)
+        has_decimal = any(_atomic(part).root is TypeRoot.DECIMAL for part in typed)
+        kinds = [
+            _as_decimal(part) if has_decimal and _is_whole_number(part) else _atomic(part)
+            for part in typed
+        ]
         target = reduce(self._met, kinds)
         if target.root in _INCOMPARABLE:
             raise TypeMismatchError(f"{type_name(target)} cannot be {purpose}")

@@ -20,7 +20,6 @@ constants computed, so the result never holds an operation over constants alone.
 
 from collections.abc import Callable
 from datetime import tzinfo
-from difflib import get_close_matches
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.format.evaluation import fold
@@ -36,6 +35,7 @@ from lakebed.format.predicate import (
     disjunction,
 )
 from lakebed.format.predicate_coercion import STRING, Coercion, TypeMismatchError
+from lakebed.format.predicate_columns import find_field
 from lakebed.format.predicate_literals import (
     TYPED_TEXTS,
     binary_literal,
@@ -44,7 +44,7 @@ from lakebed.format.predicate_literals import (
     typed_text,
 )
 from lakebed.format.predicate_text import type_name
-from lakebed.format.predicate_tokens import Token, TokenKind, syntax_error, text_value, tokenize
+from lakebed.format.predicate_tokens import Token, TokenKind, TokenStream, syntax_error, text_value
 from lakebed.format.types import AtomicType, DataField, DataType, RowType, TypeRoot
 
 __all__ = ["parse_expression", "parse_predicate"]
@@ -121,48 +121,18 @@ class _Parser:
         self._text = text
         self._row_type = row_type
         self._case_sensitive = case_sensitive
-        self._tokens = tokenize(text)
-        self._position = 0
+        self._tokens = TokenStream(text)
         self._depth = 0
 
     def whole(self, finish: Callable[[Expression], Expression]) -> Expression:
         """The expression that the whole text is."""
-        first = self._token
+        first = self._tokens.current
         if first.kind is TokenKind.END:
             raise syntax_error(self._text, first, "the expression is empty")
         found = self._condition()
-        if self._token.kind is not TokenKind.END:
-            raise self._unexpected("an operator, or the end")
+        if self._tokens.current.kind is not TokenKind.END:
+            raise self._tokens.unexpected("an operator, or the end")
         return self._typed(first, lambda: finish(found))
-
-    @property
-    def _token(self) -> Token:
-        return self._tokens[self._position]
-
-    def _next(self) -> Token:
-        token = self._token
-        self._position += 1
-        return token
-
-    def _take_sign(self, *signs: str) -> Token | None:
-        return self._next() if self._token.is_sign(*signs) else None
-
-    def _take_word(self, *words: str) -> Token | None:
-        return self._next() if self._token.is_word(*words) else None
-
-    def _need_sign(self, sign: str) -> Token:
-        return self._take_sign(sign) or self._raise(f"{sign!r}")
-
-    def _need_word(self, word: str) -> Token:
-        return self._take_word(word) or self._raise(word)
-
-    def _raise(self, expected: str) -> Token:
-        raise self._unexpected(expected)
-
-    def _unexpected(self, expected: str) -> InvalidArgumentError:
-        token = self._token
-        found = f"{token.text!r}" if token.text else "the end"
-        return syntax_error(self._text, token, f"expected {expected}, found {found}")
 
     def _typed(self, token: Token, build: Callable[[], Expression]) -> Expression:
         """What `build` makes, its errors pointing at a token."""
@@ -175,14 +145,14 @@ class _Parser:
 
     def _condition(self) -> Expression:
         parts = [self._conjunction()]
-        while token := self._take_word("OR"):
+        while token := self._tokens.take_word("OR"):
             left, right = self._as_condition(token, parts.pop()), self._conjunction()
             parts.extend((left, self._as_condition(token, right)))
         return fold(disjunction(parts))
 
     def _conjunction(self) -> Expression:
         parts = [self._negation()]
-        while token := self._take_word("AND"):
+        while token := self._tokens.take_word("AND"):
             left, right = self._as_condition(token, parts.pop()), self._negation()
             parts.extend((left, self._as_condition(token, right)))
         return fold(conjunction(parts) or parts[0])
@@ -192,31 +162,31 @@ class _Parser:
         return self._typed(token, lambda: self.coercion.condition(found, place))
 
     def _negation(self) -> Expression:
-        token = self._take_word("NOT") or self._take_sign("!")
+        token = self._tokens.take_word("NOT") or self._tokens.take_sign("!")
         if token is None:
             return self._test()
         return fold(Not(self._as_condition(token, self._nested(token, self._negation))))
 
     def _test(self) -> Expression:
         operand = self._comparison()
-        if token := self._take_word("IS"):
-            is_negated = self._take_word("NOT") is not None
-            self._need_word("NULL")
+        if token := self._tokens.take_word("IS"):
+            is_negated = self._tokens.take_word("NOT") is not None
+            self._tokens.need_word("NULL")
             return _negated(fold(IsNull(operand)), is_negated=is_negated)
-        is_negated = self._take_word("NOT") is not None
-        if token := self._take_word("BETWEEN"):
+        is_negated = self._tokens.take_word("NOT") is not None
+        if token := self._tokens.take_word("BETWEEN"):
             return _negated(self._between(token, operand), is_negated=is_negated)
-        if token := self._take_word("IN"):
+        if token := self._tokens.take_word("IN"):
             return _negated(self._in(token, operand), is_negated=is_negated)
-        if token := self._take_word("LIKE"):
+        if token := self._tokens.take_word("LIKE"):
             return _negated(self._like(token, operand), is_negated=is_negated)
         if is_negated:
-            raise self._unexpected("BETWEEN, IN or LIKE behind NOT")
+            raise self._tokens.unexpected("BETWEEN, IN or LIKE behind NOT")
         return operand
 
     def _between(self, token: Token, operand: Expression) -> Expression:
         low = self._comparison()
-        self._need_word("AND")
+        self._tokens.need_word("AND")
         high = self._comparison()
         compare = self.coercion.compare
 
@@ -228,18 +198,20 @@ class _Parser:
         return self._typed(token, build)
 
     def _in(self, token: Token, operand: Expression) -> Expression:
-        self._need_sign("(")
+        self._tokens.need_sign("(")
         items = [self._condition()]
-        while self._take_sign(","):
+        while self._tokens.take_sign(","):
             items.append(self._condition())
-        self._need_sign(")")
+        self._tokens.need_sign(")")
         return self._typed(token, lambda: self.coercion.is_in(operand, items))
 
     def _like(self, token: Token, operand: Expression) -> Expression:
-        pattern = None if self._take_word("NULL") else self._plain_text("a text as the pattern")
+        pattern = (
+            None if self._tokens.take_word("NULL") else self._plain_text("a text as the pattern")
+        )
         escape = "\\"
-        if self._take_word("ESCAPE"):
-            place = self._token
+        if self._tokens.take_word("ESCAPE"):
+            place = self._tokens.current
             escape = self._plain_text("a text of one character")
             if len(escape) != 1:
                 raise syntax_error(
@@ -248,19 +220,19 @@ class _Parser:
         return self._typed(token, lambda: self.coercion.like(operand, pattern, escape))
 
     def _plain_text(self, expected: str) -> str:
-        if self._token.kind is not TokenKind.TEXT:
-            raise self._unexpected(expected)
+        if self._tokens.current.kind is not TokenKind.TEXT:
+            raise self._tokens.unexpected(expected)
         return "".join(self._adjacent_texts())
 
     def _adjacent_texts(self) -> list[str]:
         texts: list[str] = []
-        while self._token.kind is TokenKind.TEXT:
-            texts.append(text_value(self._next()))
+        while self._tokens.current.kind is TokenKind.TEXT:
+            texts.append(text_value(self._tokens.next()))
         return texts
 
     def _comparison(self) -> Expression:
         left = self._sum()
-        while token := self._take_sign(*_COMPARISONS, *_NOT_EQUAL):
+        while token := self._tokens.take_sign(*_COMPARISONS, *_NOT_EQUAL):
             left = self._compared(token, left, self._sum())
         return left
 
@@ -278,7 +250,7 @@ class _Parser:
     def _chain(self, signs: tuple[str, str], part: Callable[[], Expression]) -> Expression:
         left = part()
         length = 0
-        while token := self._take_sign(*signs):
+        while token := self._tokens.take_sign(*signs):
             length += 1
             if length > _DEPTH_MAX:
                 raise self._too_deep(token)
@@ -290,11 +262,11 @@ class _Parser:
         return self._typed(token, lambda: self.coercion.arithmetic(operator, left, right))
 
     def _sign(self) -> Expression:
-        token = self._take_sign("-", "+")
+        token = self._tokens.take_sign("-", "+")
         if token is None:
             return self._value()
-        if token.text == "-" and self._token.kind is TokenKind.NUMBER:
-            number = self._next()
+        if token.text == "-" and self._tokens.current.kind is TokenKind.NUMBER:
+            number = self._tokens.next()
             return self._typed(number, lambda: number_literal("-" + number.text))
         operand = self._nested(token, self._sign)
         if token.text == "-":
@@ -302,34 +274,34 @@ class _Parser:
         return operand
 
     def _value(self) -> Expression:
-        token = self._token
+        token = self._tokens.current
         if token.is_sign("("):
-            self._next()
+            self._tokens.next()
             inner = self._nested(token, self._condition)
-            self._need_sign(")")
+            self._tokens.need_sign(")")
             return inner
         if token.kind is TokenKind.TEXT:
             return Literal("".join(self._adjacent_texts()), STRING)
         if token.kind is TokenKind.NUMBER:
-            self._next()
+            self._tokens.next()
             return self._typed(token, lambda: number_literal(token.text))
         if token.kind is TokenKind.HEX:
-            self._next()
+            self._tokens.next()
             return self._typed(token, lambda: binary_literal(token))
         if token.kind is TokenKind.WORD:
             return self._word()
         if token.kind is TokenKind.QUOTED:
             return self._column()
-        raise self._unexpected("a value")
+        raise self._tokens.unexpected("a value")
 
     def _word(self) -> Expression:
-        token = self._token
-        following = self._tokens[self._position + 1]
+        token = self._tokens.current
+        following = self._tokens.following
         if token.is_word(*_CONSTANT_WORDS) and not following.is_sign("."):
-            self._next()
+            self._tokens.next()
             return Literal(_CONSTANT_WORDS[token.text.upper()], _BOOLEAN)
         if token.is_word(*TYPED_TEXTS) and following.kind is TokenKind.TEXT:
-            self._next()
+            self._tokens.next()
             text = "".join(self._adjacent_texts())
             zone = self.coercion.time_zone
             return self._typed(following, lambda: typed_text(token.text.upper(), text, zone))
@@ -339,49 +311,52 @@ class _Parser:
             problem = f"the function {token.text} is not understood"
             raise syntax_error(self._text, token, problem)
         if token.is_word(*_RESERVED):
-            raise self._unexpected("a value")
+            raise self._tokens.unexpected("a value")
         return self._column()
 
     def _cast(self) -> Expression:
-        token = self._next()
-        self._need_sign("(")
+        token = self._tokens.next()
+        self._tokens.need_sign("(")
         operand = self._nested(token, self._condition)
-        self._need_word("AS")
+        self._tokens.need_word("AS")
         target = self._type()
-        self._need_sign(")")
+        self._tokens.need_sign(")")
         return self._typed(token, lambda: self.coercion.cast(operand, target))
 
     def _type(self) -> AtomicType:
-        token = self._token
+        token = self._tokens.current
         if token.kind is not TokenKind.WORD:
-            raise self._unexpected("the name of a type")
-        self._next()
+            raise self._tokens.unexpected("the name of a type")
+        self._tokens.next()
         numbers: list[int] = []
-        if self._take_sign("("):
+        if self._tokens.take_sign("("):
             numbers.append(self._whole_number())
-            while self._take_sign(","):
+            while self._tokens.take_sign(","):
                 numbers.append(self._whole_number())
-            self._need_sign(")")
+            self._tokens.need_sign(")")
         try:
             return named_type(token.text, numbers)
         except TypeMismatchError as exc:
             raise syntax_error(self._text, token, str(exc)) from exc
 
     def _whole_number(self) -> int:
-        if self._token.kind is not TokenKind.NUMBER or not self._token.text.isdigit():
-            raise self._unexpected("a whole number")
-        return int(self._next().text)
+        if (
+            self._tokens.current.kind is not TokenKind.NUMBER
+            or not self._tokens.current.text.isdigit()
+        ):
+            raise self._tokens.unexpected("a whole number")
+        return int(self._tokens.next().text)
 
     def _column(self) -> Expression:
-        token = self._next()
+        token = self._tokens.next()
         field = self._field(self._row_type, token, "column")
         path = [field.name]
         kind = field.type
-        while self._take_sign("."):
-            part = self._next()
+        while self._tokens.take_sign("."):
+            part = self._tokens.current
             if part.kind not in (TokenKind.WORD, TokenKind.QUOTED):
-                self._position -= 1
-                raise self._unexpected("the name of a field")
+                raise self._tokens.unexpected("the name of a field")
+            self._tokens.next()
             if not isinstance(kind, RowType):
                 name = ".".join(path)
                 problem = f"{name} is {type_name(kind)} and has no fields"
@@ -392,18 +367,10 @@ class _Parser:
         return Column(tuple(path), kind)
 
     def _field(self, row_type: RowType, token: Token, what: str) -> DataField:
-        exact = row_type.field(token.text)
-        if self._case_sensitive:
-            found = [] if exact is None else [exact]
-        else:
-            wanted = token.text.lower()
-            found = [field for field in row_type if field.name.lower() == wanted]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            problem = f"{token.text!r} may be any of {[field.name for field in found]}"
-            raise syntax_error(self._text, token, problem)
-        raise syntax_error(self._text, token, _unknown(token.text, row_type.names, what))
+        try:
+            return find_field(row_type, token.text, what=what, case_sensitive=self._case_sensitive)
+        except TypeMismatchError as exc:
+            raise syntax_error(self._text, token, str(exc)) from exc
 
     def _nested(self, token: Token, part: Callable[[], Expression]) -> Expression:
         """A part one level down; the depth is bounded, as Python's stack is."""
@@ -422,10 +389,3 @@ class _Parser:
 
 def _negated(found: Expression, *, is_negated: bool) -> Expression:
     return fold(Not(found)) if is_negated else found
-
-
-def _unknown(name: str, names: list[str], what: str) -> str:
-    lower = {candidate.lower(): candidate for candidate in names}
-    nearest = [lower[found] for found in get_close_matches(name.lower(), lower, n=3)]
-    hint = f"did you mean {', '.join(nearest)}?" if nearest else f"there are {', '.join(names)}"
-    return f"there is no {what} {name!r}; {hint}"

@@ -10,7 +10,7 @@ from enum import Enum
 
 from lakebed.errors import InvalidArgumentError
 
-__all__ = ["Token", "TokenKind", "syntax_error", "text_value", "tokenize"]
+__all__ = ["Token", "TokenKind", "TokenStream", "syntax_error", "text_value", "tokenize"]
 
 UNDERSTOOD = (
     "Understood are: = == <=> != <> < <= > >=, [NOT] IN (...), [NOT] BETWEEN ... AND ..., "
@@ -157,3 +157,59 @@ def syntax_error(text: str, token: Token, problem: str) -> InvalidArgumentError:
         f"  {' ' * column}{'^' * width}\n"
         f"{UNDERSTOOD}"
     )
+
+
+class TokenStream:
+    """The tokens of a text, taken one after another."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = tokenize(text)
+        self._position = 0
+
+    @property
+    def current(self) -> Token:
+        """The token that is not yet taken."""
+        return self._tokens[self._position]
+
+    @property
+    def following(self) -> Token:
+        """The token after it."""
+        return self._tokens[min(self._position + 1, len(self._tokens) - 1)]
+
+    def next(self) -> Token:
+        """Takes the token; the end is never passed."""
+        token = self.current
+        self._position = min(self._position + 1, len(self._tokens) - 1)
+        return token
+
+    def take_sign(self, *signs: str) -> Token | None:
+        """Takes the token if it is one of those signs."""
+        return self.next() if self.current.is_sign(*signs) else None
+
+    def take_word(self, *words: str) -> Token | None:
+        """Takes the token if it is one of those words."""
+        return self.next() if self.current.is_word(*words) else None
+
+    def need_sign(self, sign: str) -> None:
+        """Takes that sign.
+
+        Raises:
+            InvalidArgumentError: When something else stands there.
+        """
+        if self.take_sign(sign) is None:
+            raise self.unexpected(repr(sign))
+
+    def need_word(self, word: str) -> None:
+        """Takes that word.
+
+        Raises:
+            InvalidArgumentError: When something else stands there.
+        """
+        if self.take_word(word) is None:
+            raise self.unexpected(word)
+
+    def unexpected(self, expected: str) -> InvalidArgumentError:
+        """The error that the token is not what may stand there."""
+        found = repr(self.current.text) if self.current.text else "the end"
+        return syntax_error(self._text, self.current, f"expected {expected}, found {found}")

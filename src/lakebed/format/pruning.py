@@ -24,6 +24,7 @@ from lakebed.format.evaluation import evaluate
 from lakebed.format.evaluation_casts import keeps_order, value_arrow_type
 from lakebed.format.like_pattern import like_prefix
 from lakebed.format.predicate import (
+    BOOLEAN,
     And,
     Cast,
     Column,
@@ -134,6 +135,11 @@ class _Files:
                 return _swapped(self.outcome(predicate.operand))
             case IsNull():
                 return self._is_null(predicate.operand)
+            case Column():
+                is_true = Comparison(
+                    ComparisonOperator.EQUAL, predicate, Literal(value=True, type=BOOLEAN)
+                )
+                return self._comparison(is_true)
             case Comparison():
                 return self._comparison(predicate)
             case InList():

@@ -14,15 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lakebed.errors import CorruptTableError
+from lakebed.format.arrow_typing import ArrowArray, ArrowColumn
 from lakebed.format.binary_row import decode_rows
-from lakebed.format.binary_row_layout import (
-    ArrowArray,
-    ArrowColumn,
-    Flags,
-    Positions,
-    arrow_value_type,
-    one_array,
-)
+from lakebed.format.binary_row_layout import Flags, Positions, arrow_value_type, one_array
 from lakebed.format.types import AtomicType, DataField, DataType, TypeRoot
 
 _SEPARATOR = "\0"
@@ -153,8 +147,9 @@ def _decode_group(
 
 def _of_group(column: ArrowColumn, group: _Group) -> ArrowArray:
     whole = one_array(column)
+    rows: ArrowArray = pa.array(group.rows)
     # The only group has all files in their order.
-    return whole if len(group.rows) == len(whole) else whole.take(pa.array(group.rows))
+    return whole if len(rows) == len(whole) else whole.take(rows)
 
 
 def _is_bounded(kind: DataType) -> bool:

@@ -13,12 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lakebed.format.arrow_typing import ArrowColumn, ArrowScalar
 from lakebed.format.binary_row_layout import (
     BYTES_ROOTS,
     TEXT_ROOTS,
     TIMESTAMP_ROOTS,
-    ArrowColumn,
-    ArrowScalar,
     arrow_value_type,
     one_array,
 )

@@ -19,6 +19,7 @@ Three complications:
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -78,12 +79,11 @@ def deduplicate(groups: KeyGroups) -> Positions:
 def drop_deletes(winners: Positions, kinds: npt.NDArray[np.int8]) -> Positions:
     """Winners that stand for a row, so neither -U nor -D."""
     winning = kinds[winners]
-    return winners[(winning == INSERT) | (winning == UPDATE_AFTER)]
+    kept: Positions = winners[(winning == INSERT) | (winning == UPDATE_AFTER)]
+    return kept
 
 
 def ranges_overlap(ranges: Sequence[tuple[int, int]]) -> bool:
     """Whether any two of the closed ranges share a number."""
     ordered = sorted(ranges)
-    return any(
-        left[1] >= right[0] for left, right in zip(ordered[:-1], ordered[1:], strict=True)
-    )
+    return any(left[1] >= right[0] for left, right in pairwise(ordered))

@@ -15,7 +15,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from lakebed.format.arrow_compute import compute as pc
+from lakebed.format.arrow_typing import ArrowArray, ArrowChunks
+from lakebed.format.binary_row_layout import numbers_in
 
 SortWords = tuple[npt.NDArray[np.generic], ...]
 
@@ -23,7 +26,7 @@ SortWords = tuple[npt.NDArray[np.generic], ...]
 _WORD_BYTES_MAX = 64
 
 
-def sort_words(columns: Sequence[pa.ChunkedArray]) -> SortWords:
+def sort_words(columns: Sequence[ArrowChunks]) -> SortWords:
     """Arrays that sort, first one first, as rows of the columns do.
 
     Args:
@@ -39,7 +42,7 @@ def sort_words(columns: Sequence[pa.ChunkedArray]) -> SortWords:
     return _packed(words)
 
 
-def _column_words(column: pa.ChunkedArray) -> list[npt.NDArray[np.generic]]:
+def _column_words(column: ArrowChunks) -> list[npt.NDArray[np.generic]]:
     words: list[npt.NDArray[np.generic]] = []
     if column.null_count:
         words.append(_numpy(pc.is_valid(column)).astype(np.int8))
@@ -50,10 +53,11 @@ def _column_words(column: pa.ChunkedArray) -> list[npt.NDArray[np.generic]]:
 
 
 def _zero(word: npt.NDArray[np.generic]) -> np.generic:
-    return np.zeros(1, dtype=word.dtype)[0]
+    zero: np.generic = np.zeros(1, dtype=word.dtype)[0]
+    return zero
 
 
-def _value_words(column: pa.ChunkedArray) -> list[npt.NDArray[np.generic]]:
+def _value_words(column: ArrowChunks) -> list[npt.NDArray[np.generic]]:
     kind = column.type
     if pa.types.is_boolean(kind):
         return [_numpy(pc.cast(column, pa.int8()))]
@@ -69,7 +73,7 @@ def _value_words(column: pa.ChunkedArray) -> list[npt.NDArray[np.generic]]:
     return _bytes_words(column)
 
 
-def _numpy(column: pa.ChunkedArray) -> npt.NDArray[np.generic]:
+def _numpy(column: ArrowChunks) -> npt.NDArray[np.generic]:
     if column.null_count:
         zero = pa.scalar(0, column.type) if not pa.types.is_boolean(column.type) else False
         column = pc.fill_null(column, zero)
@@ -81,16 +85,16 @@ def _float_word(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     """Bits of IEEE numbers as integers in the order -inf .. -0.0, 0.0 .. inf, NaN."""
     width = values.dtype.itemsize
     integer = np.dtype(f"i{width}")
-    bits = np.where(np.isnan(values), np.array(np.nan, values.dtype), values).view(integer)  # type: ignore[call-overload]  # numpy's stubs know isnan of floats only
+    bits = np.where(np.isnan(values), np.array(np.nan, values.dtype), values).view(integer)
     flipped: npt.NDArray[np.generic] = np.where(bits < 0, bits ^ np.iinfo(integer).max, bits)
     return flipped
 
 
-def _decimal_words(column: pa.ChunkedArray) -> list[npt.NDArray[np.generic]]:
+def _decimal_words(column: ArrowChunks) -> list[npt.NDArray[np.generic]]:
     """The 16 bytes of a decimal128: signed high half, then unsigned low half."""
     halves = np.concatenate(
         [
-            np.frombuffer(chunk.buffers()[1], np.int64)[
+            numbers_in(chunk.buffers()[1], np.int64)[
                 2 * chunk.offset : 2 * (chunk.offset + len(chunk))
             ].reshape(-1, 2)
             for chunk in column.chunks
@@ -103,7 +107,7 @@ def _decimal_words(column: pa.ChunkedArray) -> list[npt.NDArray[np.generic]]:
     return [high, low.view(np.uint64)]
 
 
-def _bytes_words(column: pa.ChunkedArray) -> list[npt.NDArray[np.generic]]:
+def _bytes_words(column: ArrowChunks) -> list[npt.NDArray[np.generic]]:
     if len(column) == 0:
         return [np.empty(0, np.int64)]
     binary = pc.fill_null(column.cast(pa.large_binary()), b"")
@@ -119,19 +123,19 @@ def _bytes_words(column: pa.ChunkedArray) -> list[npt.NDArray[np.generic]]:
     return [np.concatenate(views)]
 
 
-def _has_trailing_zero(column: pa.ChunkedArray) -> bool:
+def _has_trailing_zero(column: ArrowChunks) -> bool:
     """NumPy's fixed-width bytes drop trailing zero bytes, so such values need ranks."""
     return bool(pc.any(pc.ends_with(column, b"\0")).as_py())
 
 
-def _fixed_width_view(chunk: pa.Array, width: int) -> npt.NDArray[np.generic]:
-    data = np.frombuffer(chunk.buffers()[2], np.uint8)
-    start = np.frombuffer(chunk.buffers()[1], np.int64)[chunk.offset]
+def _fixed_width_view(chunk: ArrowArray, width: int) -> npt.NDArray[np.generic]:
+    data = numbers_in(chunk.buffers()[2], np.uint8)
+    start = numbers_in(chunk.buffers()[1], np.int64)[chunk.offset]
     rows: npt.NDArray[np.generic] = data[start : start + len(chunk) * width].view(f"S{width}")
     return rows
 
 
-def _dictionary_ranks(column: pa.ChunkedArray) -> npt.NDArray[np.generic]:
+def _dictionary_ranks(column: ArrowChunks) -> npt.NDArray[np.generic]:
     encoded = pc.dictionary_encode(column).unify_dictionaries().combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0)
@@ -151,6 +155,9 @@ def _packed(words: list[npt.NDArray[np.generic]]) -> SortWords:
         return tuple(words)
     packed = np.zeros(len(words[0]), np.int64)
     for word, low, width in zip(words, lows, bits, strict=True):
-        shifted = word.astype(np.int64) if low >= 0 or word.dtype.kind == "i" else word
-        packed = (packed << width) | (shifted - low).astype(np.int64)
+        if word.dtype.kind == "u":
+            above = (word.astype(np.uint64) - np.uint64(low)).astype(np.int64)
+        else:
+            above = word.astype(np.int64) - low
+        packed = (packed << width) | above
     return (packed,)

@@ -1,7 +1,7 @@
 """Which rows of a section's files survive the merge, as one mask a file.
 
-A mask is found from key columns alone (`merge`), so values are decoded later, file by file, and only
-where a row of the file survives. A file that lost every row is never opened for its values.
+A mask is found from key columns alone (`merge`), so values are decoded later, file by file, and
+only where a row of the file survives. A file that lost every row is never opened for its values.
 
 Memory is bounded by a budget: keys of a section that fit are sorted at once; larger sections are
 merged in windows. Each run is sorted, so with a window of rows of every run at hand,
@@ -28,32 +28,50 @@ from lakebed.lsm.sort_keys import SortWords, sort_words
 Mask = npt.NDArray[np.bool_]
 Pick = Callable[[KeyGroups], Positions]
 
-# Sorting holds, besides a key, its words, the order and the change flags: about four times its size.
-_SORT_FACTOR = 4
+# Sorting holds copies of the keys while they become words, and of each row besides: its place in
+# the order, its key in that order, and flags.
+_KEY_COPIES = 4
 _ROW_OVERHEAD_BYTES = 24
 _WINDOW_ROWS_MIN = 1024
 
 
 class KeyFile(Protocol):
-    """A data file of a section, as far as the merge needs it.
+    """A data file of a section, as far as the merge needs it."""
 
-    Attributes:
-        row_count: Rows of the file.
-        key_bytes: Estimated decoded size of its key columns.
-        run: Which sorted run it belongs to; runs are numbered from the one that wins ties last.
-        min_sequence_number: Smallest sequence number of its rows.
-        max_sequence_number: Greatest.
-        has_deletes: Whether it may hold -U or -D rows.
-        key_names: Names of its key columns.
-    """
+    @property
+    def row_count(self) -> int:
+        """Rows of the file."""
+        ...
 
-    row_count: int
-    key_bytes: int
-    run: int
-    min_sequence_number: int
-    max_sequence_number: int
-    has_deletes: bool
-    key_names: tuple[str, ...]
+    @property
+    def key_bytes(self) -> int:
+        """Estimated decoded size of its key columns."""
+        ...
+
+    @property
+    def run(self) -> int:
+        """Which sorted run it belongs to; runs are numbered from the one that wins ties last."""
+        ...
+
+    @property
+    def min_sequence_number(self) -> int:
+        """Smallest sequence number of its rows."""
+        ...
+
+    @property
+    def max_sequence_number(self) -> int:
+        """Greatest sequence number of its rows."""
+        ...
+
+    @property
+    def has_deletes(self) -> bool:
+        """Whether it may hold -U or -D rows."""
+        ...
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """Names of its key columns."""
+        ...
 
     def read_columns(self, names: Sequence[str]) -> pa.Table:
         """Key and system columns, whole, in file order."""
@@ -86,6 +104,12 @@ class _Plan:
     with_kind: bool
     row_count: int
 
+    @property
+    def sort_bytes(self) -> int:
+        """Memory that sorting all rows at once would take."""
+        key_bytes = sum(file.key_bytes for file in self.files)
+        return _KEY_COPIES * key_bytes + _ROW_OVERHEAD_BYTES * self.row_count
+
 
 def winner_masks(files: Sequence[KeyFile], *, pick: Pick, budget_bytes: int) -> list[Mask]:
     """One mask a file, in the order given: True where the row survives.
@@ -100,8 +124,7 @@ def winner_masks(files: Sequence[KeyFile], *, pick: Pick, budget_bytes: int) -> 
     if len({file.run for file in files}) == 1:
         return [_kept_of_one_run(file) for file in files]
     mask = np.zeros(plan.row_count, np.bool_)
-    key_bytes = sum(file.key_bytes for file in files) + _ROW_OVERHEAD_BYTES * plan.row_count
-    if key_bytes * _SORT_FACTOR <= budget_bytes:
+    if plan.sort_bytes <= budget_bytes:
         tables = [file.read_columns(plan.columns) for file in plan.files]
         window = _Window(pa.concat_tables(tables), np.arange(plan.row_count))
         mask[_winners(window, _words(window, plan), plan=plan, pick=pick)] = True
@@ -202,9 +225,9 @@ class _RunStream:
 
 def _merge_windows(plan: _Plan, *, pick: Pick, budget_bytes: int) -> Iterator[Positions]:
     runs = sorted({file.run for file in plan.files}, key=lambda run: _first_start(plan, run))
-    key_bytes = sum(file.key_bytes for file in plan.files)
-    row_bytes = key_bytes // max(plan.row_count, 1) + _ROW_OVERHEAD_BYTES
-    batch_rows = max(budget_bytes // (_SORT_FACTOR * len(runs) * row_bytes), _WINDOW_ROWS_MIN)
+    # A stream holds up to two batches: what it kept and what it fetched.
+    row_bytes = plan.sort_bytes // plan.row_count + 1
+    batch_rows = max(budget_bytes // (2 * len(runs) * row_bytes), _WINDOW_ROWS_MIN)
     streams = [_RunStream(plan, run, batch_rows=batch_rows) for run in runs]
     while any(stream.held for stream in streams):
         window = _concatenated(streams)

@@ -65,5 +65,5 @@ class WriteBuffer:
         self._tables, self._kinds, self.size_bytes = [], [], 0
         words = sort_words([rows.column(name) for name in self._key_names])
         winners = self._pick(group_by_key(words, None, row_count=rows.num_rows))
-        taken = rows.combine_chunks().take(pa.array(winners))
+        taken = rows.combine_chunks().take(winners)
         return SortedRows(taken, first + winners.astype(np.int64), kinds[winners])

@@ -1,8 +1,8 @@
 """How rows that a user hands over become rows of the table, or a clear refusal.
 
 Columns are found by name. A value is converted only where none can change its meaning: wider
-numbers, other spellings of text and bytes, other units of time that lose nothing. Everything else is
-refused with the column's name, before anything is written.
+numbers, other spellings of text and bytes, other units of time that lose nothing. Everything else
+is refused with the column's name, before anything is written.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,15 +11,18 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lakebed.errors import InvalidArgumentError, InvalidDataError
+from lakebed.format.arrow_compute import compute as pc
 from lakebed.format.arrow_types import to_arrow_schema, to_arrow_type
+from lakebed.format.arrow_typing import ArrowChunks, nulls, repeated
 from lakebed.format.schema import TableSchema
 from lakebed.format.types import DataField
 
 ROW_KIND = "_row_kind"
 _KIND_CODES = {"+I": 0, "-U": 1, "+U": 2, "-D": 3}
+
+_LIST_TYPES = (pa.ListType, pa.LargeListType, pa.FixedSizeListType)
 
 Kinds = npt.NDArray[np.int8]
 
@@ -95,7 +98,7 @@ def align(rows: pa.Table, schema: TableSchema) -> tuple[pa.Table, Kinds | None]:
 def _check_names(names: Sequence[str], schema: TableSchema) -> None:
     doubled = {name for name in names if list(names).count(name) > 1}
     if doubled:
-        raise InvalidDataError(f"the rows have two columns {sorted(doubled)[0]!r}; rename one")
+        raise InvalidDataError(f"the rows have two columns {min(doubled)!r}; rename one")
     known = {*schema.names, ROW_KIND}
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -113,10 +116,10 @@ def _may_be_missing(field: DataField) -> bool:
     return field.type.nullable or field.default_value is not None
 
 
-def _missing(field: DataField, row_count: int) -> pa.ChunkedArray:
+def _missing(field: DataField, row_count: int) -> ArrowChunks:
     kind = to_arrow_type(field.type)
     if field.default_value is None:
-        return pa.chunked_array([pa.nulls(row_count, kind)])
+        return pa.chunked_array([nulls(row_count, kind)])
     try:
         value = pa.scalar(field.default_value, pa.string()).cast(kind)
     except pa.ArrowException as error:
@@ -124,10 +127,10 @@ def _missing(field: DataField, row_count: int) -> pa.ChunkedArray:
             f"column {field.name!r}: its default {field.default_value!r} is no {kind}: {error}; "
             "give the column a value"
         ) from error
-    return pa.chunked_array([pa.repeat(value, row_count)])
+    return pa.chunked_array([repeated(value, row_count)])
 
 
-def _check_nulls(column: pa.ChunkedArray, field: DataField) -> None:
+def _check_nulls(column: ArrowChunks, field: DataField) -> None:
     if field.type.nullable or column.null_count == 0:
         return
     first = pc.index(pc.is_null(column), True).as_py()
@@ -137,7 +140,7 @@ def _check_nulls(column: pa.ChunkedArray, field: DataField) -> None:
     )
 
 
-def _converted(column: pa.ChunkedArray, field: DataField) -> pa.ChunkedArray:
+def _converted(column: ArrowChunks, field: DataField) -> ArrowChunks:
     wanted = to_arrow_type(field.type)
     if column.type == wanted:
         return column
@@ -208,18 +211,12 @@ def _nested_keeps_meaning(given: pa.DataType, wanted: pa.DataType) -> bool:
         return _keeps_meaning(given.key_type, wanted.key_type) and _keeps_meaning(
             given.item_type, wanted.item_type
         )
-    if _is_list(given) and _is_list(wanted):
+    if isinstance(given, _LIST_TYPES) and isinstance(wanted, _LIST_TYPES):
         return _keeps_meaning(given.value_type, wanted.value_type)
     return False
 
 
-def _is_list(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    )
-
-
-def _row_kinds(column: pa.ChunkedArray) -> Kinds:
+def _row_kinds(column: ArrowChunks) -> Kinds:
     texts = pa.array(list(_KIND_CODES), pa.string())
     codes = pc.index_in(column.cast(pa.string()), value_set=texts)
     if codes.null_count:

@@ -10,6 +10,7 @@ a row group; `held_bytes` says how much, and whoever owns the writers decides wh
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -160,17 +161,14 @@ class BucketWriter:
     def finish(self) -> CommitMessage:
         """Flushes, closes the files and says what was written."""
         self.flush()
-        metas = []
-        for file in self.files.finish():
-            metas.append(self._meta(file))
         return CommitMessage(
             partition=self.partition,
             bucket=self.bucket,
             total_buckets=self.writes.options.bucket,
-            new_files=tuple(metas),
+            new_files=tuple(self._meta(file) for file in self.files.finish()),
         )
 
-    def __enter__(self) -> "BucketWriter":
+    def __enter__(self) -> Self:
         """Nothing is opened before the first flush."""
         return self
 

@@ -94,10 +94,9 @@ class AppendChanges:
     def _check_against_newer(self, entries: list[ManifestEntry], latest: Snapshot) -> None:
         """A pure append only minds bucket counts, and only those that are newer than it knows."""
         counts = dict(self.counts)
-        start = self.based_on or 0
-        if all(entry.total_buckets <= 0 for entry in entries) or latest.id < start:
+        if all(entry.total_buckets <= 0 for entry in entries):
             return
-        if latest.id > start:
+        if latest.id != self.based_on:
             live = self.manifests.live(latest, partitions=_partitions_of(entries))
             counts = bucket_counts(live)
         check_bucket_counts(entries, counts, base=latest.id)

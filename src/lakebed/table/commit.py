@@ -21,7 +21,6 @@ is idempotent, until somebody's `snapshot-N` can be read. No file of an unknown 
 import contextlib
 from dataclasses import dataclass, field
 
-from lakebed import __version__
 from lakebed.errors import (
     CommitConflictError,
     CommitUnknownError,
@@ -35,6 +34,7 @@ from lakebed.table.changes import Changes, Prepared
 from lakebed.table.manifests import Manifests
 from lakebed.table.session import Effects
 from lakebed.table.snapshots import Snapshots
+from lakebed.version import VERSION
 
 BATCH_COMMIT_IDENTIFIER = 9223372036854775807
 
@@ -175,7 +175,7 @@ class Committer:
             delta_manifest_list_size=written.delta_list_size,
             index_manifest=latest.index_manifest if latest else None,
             commit_user=user,
-            writer_version=f"lakebed-{__version__}",
+            writer_version=f"lakebed-{VERSION}",
             commit_identifier=identifier,
             commit_kind=prepared.kind,
             time_millis=self.effects.clock(),
@@ -246,4 +246,3 @@ def _inherited_statistics(latest: Snapshot | None, schema_id: int) -> str | None
     if latest is None or latest.schema_id != schema_id:
         return None
     return latest.statistics
-

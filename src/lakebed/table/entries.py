@@ -11,9 +11,10 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lakebed.errors import CommitConflictError, CorruptTableError
+from lakebed.format.arrow_compute import compute as pc
+from lakebed.format.arrow_typing import ArrowChunks, python_values
 from lakebed.format.data_file_meta import FileKind, ManifestEntry
 
 Identity = tuple[bytes, int, int, str]
@@ -63,12 +64,14 @@ def net_entries(entries: pa.Table, *, source: str) -> pa.Table:
     # Added again after a DELETE: several rows say the same, of which the last one counts.
     _, last = np.unique(group[candidates][::-1], return_index=True)
     kept = np.sort(candidates[len(candidates) - 1 - last])
-    return entries.take(pa.array(kept))
+    return entries.take(kept)
 
 
 def live_identities(live: pa.Table) -> set[Identity]:
     """Identities of live files."""
-    columns = [live.column(name).to_pylist() for name in ("partition", "bucket", "level", "file_name")]
+    columns = [
+        python_values(live.column(name)) for name in ("partition", "bucket", "level", "file_name")
+    ]
     return set(zip(*columns, strict=True))
 
 
@@ -80,7 +83,7 @@ def _identity_codes(entries: pa.Table) -> npt.NDArray[np.int64]:
     return codes
 
 
-def _dictionary_codes(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def _dictionary_codes(column: ArrowChunks) -> npt.NDArray[np.int64]:
     encoded = pc.dictionary_encode(column).unify_dictionaries()
     return np.concatenate(
         [chunk.indices.to_numpy() for chunk in encoded.chunks] or [np.empty(0, np.int64)]
@@ -141,13 +144,15 @@ def check_bucket_counts(
 def bucket_counts(entries: pa.Table) -> dict[bytes, int]:
     """Bucket count of each partition that has files in real buckets."""
     fixed = entries.filter(pc.greater(entries.column("total_buckets"), 0))
-    pairs = fixed.select(["partition", "total_buckets"]).group_by(["partition"]).aggregate(
-        [("total_buckets", "max")]
+    pairs = (
+        fixed.select(["partition", "total_buckets"])
+        .group_by(["partition"])
+        .aggregate([("total_buckets", "max")])
     )
     return dict(
         zip(
-            pairs.column("partition").to_pylist(),
-            pairs.column("total_buckets_max").to_pylist(),
+            python_values(pairs.column("partition")),
+            python_values(pairs.column("total_buckets_max")),
             strict=True,
         )
     )
@@ -161,8 +166,9 @@ def max_sequence_numbers(entries: pa.Table) -> dict[tuple[bytes, int], int]:
         .aggregate([("max_sequence_number", "max")])
     )
     keys = zip(
-        groups.column("partition").to_pylist(), groups.column("bucket").to_pylist(), strict=True
+        python_values(groups.column("partition")),
+        python_values(groups.column("bucket")),
+        strict=True,
     )
-    return dict(
-        zip(keys, groups.column("max_sequence_number_max").to_pylist(), strict=True)
-    )
+    numbers = python_values(groups.column("max_sequence_number_max"))
+    return dict(zip(keys, numbers, strict=True))

@@ -1,12 +1,13 @@
-"""What a manifest entry says of a file's rows, gathered while they are written (format.md 7, 10)."""
+"""What a manifest entry says of a file's rows, gathered while it is written (format.md 7, 10)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lakebed.format.arrow_compute import compute as pc
+from lakebed.format.arrow_typing import python_values
 from lakebed.format.binary_row import EMPTY_ROW, encode_rows
 from lakebed.format.data_file_meta import EMPTY_STATS, SimpleStats
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
@@ -94,7 +95,7 @@ class FileSummary:
             parts.append(collect_column(rows.column(field.name), field.type, KEY_STATS_MODE))
         types = [field.type for field in fields]
         ends = rows.select([field.name for field in fields]).take([0, rows.num_rows - 1])
-        first, last = encode_rows(ends.columns, types).to_pylist()
+        first, last = python_values(encode_rows(ends.columns, types))
         self.min_key = self.min_key if self.row_count else first
         self.max_key = last
         low, high = pc.min_max(rows.column(SEQUENCE_NUMBER.name)).as_py().values()

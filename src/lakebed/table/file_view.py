@@ -7,15 +7,18 @@ same values, and writers may leave `_KEY_` columns out (`data-file.thin-mode`, p
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from lakebed.errors import CorruptTableError
 from lakebed.format.arrow_types import to_arrow_type
+from lakebed.format.arrow_typing import nulls
 from lakebed.format.data_file import file_shape, read_file, stream_file
 from lakebed.format.evolution import file_columns
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.schema import KEY_FIELD_PREFIX, TableSchema
 from lakebed.format.types import DataField
+from lakebed.lsm.winners import Mask
 from lakebed.storage.file_io import FileIO
 from lakebed.table.split import SplitFile
 
@@ -47,43 +50,64 @@ class FileView:
     key_fields: tuple[DataField, ...]
     use_threads: bool
 
-    def read_values(self, *, budget_bytes: int) -> Iterator[pa.Table]:
-        """The value columns in file order: whole when small beside the budget, else in parts."""
+    def read_values(self, keep: Mask | None, *, budget_bytes: int) -> Iterator[pa.Table]:
+        """The value columns in file order: whole when small beside the budget, else in parts.
+
+        Args:
+            keep: Which rows are wanted; None for all.
+            budget_bytes: What one part may take in memory.
+        """
         names = self._names_in_file()
         schema = pa.schema([(name, kind) for name, kind in names.values() if name is not None])
-        batch_rows = self._batch_rows(list(schema.names), budget_bytes)
         if not schema.names:
-            yield self._conformed(pa.table({}), names, row_count=self.file.row_count)
+            count = self.file.row_count if keep is None else int(np.count_nonzero(keep))
+            yield self._conformed(pa.table({}), names, row_count=count)
             return
+        batch_rows = self._batch_rows(list(schema.names), budget_bytes)
         if batch_rows >= self.file.row_count:
             rows = read_file(
-                self.file_io, self.file.path, schema=schema, use_threads=self.use_threads
+                self.file_io,
+                self.file.path,
+                schema=schema,
+                row_count=self.file.row_count,
+                keep=keep,
+                use_threads=self.use_threads,
             )
-            self._check_row_count(rows.num_rows)
             yield self._conformed(rows, names, row_count=rows.num_rows)
             return
-        seen = 0
-        for rows in stream_file(
-            self.file_io, self.file.path, schema=schema, batch_rows=batch_rows
-        ):
-            seen += rows.num_rows
-            yield self._conformed(rows, names, row_count=rows.num_rows)
-        self._check_row_count(seen)
+        start = 0
+        for rows in self._stream(schema, batch_rows):
+            stop = start + rows.num_rows
+            kept = rows if keep is None else rows.filter(pa.array(keep[start:stop]))
+            start = stop
+            yield self._conformed(kept, names, row_count=kept.num_rows)
 
     def read_columns(self, names: Sequence[str]) -> pa.Table:
         """Key and system columns, whole; keys are named `_KEY_` and the current name."""
         schema, current = self._key_schema(names)
-        rows = read_file(self.file_io, self.file.path, schema=schema, use_threads=self.use_threads)
-        self._check_row_count(rows.num_rows)
+        rows = read_file(
+            self.file_io,
+            self.file.path,
+            schema=schema,
+            row_count=self.file.row_count,
+            use_threads=self.use_threads,
+        )
         return rows.rename_columns(current)
 
     def stream_columns(self, names: Sequence[str], *, batch_rows: int) -> Iterator[pa.Table]:
         """The same, at most `batch_rows` at a time."""
         schema, current = self._key_schema(names)
-        for rows in stream_file(
-            self.file_io, self.file.path, schema=schema, batch_rows=batch_rows
-        ):
+        for rows in self._stream(schema, batch_rows):
             yield rows.rename_columns(current)
+
+    def _stream(self, schema: pa.Schema, batch_rows: int) -> Iterator[pa.Table]:
+        return stream_file(
+            self.file_io,
+            self.file.path,
+            schema=schema,
+            row_count=self.file.row_count,
+            batch_rows=batch_rows,
+        )
 
     def key_bytes(self) -> int:
         """Estimated decoded size of the key columns."""
@@ -99,12 +123,16 @@ class FileView:
             KEY_FIELD_PREFIX + column.field.name: (column.name_in_file, column.field)
             for column in file_columns(self.key_fields, self.file_schema)
         }
-        fields = []
+        fields: list[tuple[str, pa.DataType]] = []
         for name in names:
             if name in _SYSTEM_COLUMNS:
                 fields.append((name, _SYSTEM_COLUMNS[name]))
                 continue
             name_in_file, field = then[name]
+            if name_in_file is None:
+                raise CorruptTableError(
+                    self.file.path, f"schema {self.file.schema_id} lacks the key {field.name!r}"
+                )
             fields.append((name_in_file, to_arrow_type(field.type)))
         return pa.schema(fields), list(names)
 
@@ -119,7 +147,7 @@ class FileView:
         self, rows: pa.Table, names: dict[str, tuple[str | None, pa.DataType]], *, row_count: int
     ) -> pa.Table:
         columns = {
-            name: pa.nulls(row_count, kind) if there is None else rows.column(there)
+            name: nulls(row_count, kind) if there is None else rows.column(there)
             for name, (there, kind) in names.items()
         }
         if columns:
@@ -135,13 +163,6 @@ class FileView:
         if size <= budget_bytes:
             return self.file.row_count
         return max(int(budget_bytes / size * shape.row_count), 1024)
-
-    def _check_row_count(self, row_count: int) -> None:
-        if row_count != self.file.row_count:
-            raise CorruptTableError(
-                self.file.path,
-                f"holds {row_count} rows where the manifest says {self.file.row_count}",
-            )
 
 
 def _is_fixed_width(kind: pa.DataType) -> bool:

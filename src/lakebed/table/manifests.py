@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lakebed.format.arrow_compute import compute as pc
 from lakebed.format.binary_row import decode_rows, encode_rows
 from lakebed.format.data_file_meta import (
     EMPTY_STATS,
@@ -94,7 +94,7 @@ class Manifests:
             pa.chunked_array([[m.partition_stats.min_values for m in metas]], pa.binary()),
             pa.chunked_array([[m.partition_stats.max_values for m in metas]], pa.binary()),
             pa.chunked_array(
-                [[m.partition_stats.null_counts for m in metas]], pa.list_(pa.int64())
+                [pa.array([m.partition_stats.null_counts for m in metas], pa.list_(pa.int64()))]
             ),
         )
         bounds = bounds_from_stats(stats, self.partition_fields, source=self.paths.location)
@@ -130,9 +130,7 @@ class Manifests:
         """DELETE entries for live ones, repeating all that the ADD said (format.md 7)."""
         kind = pa.array(np.full(live.num_rows, FileKind.DELETE), ENTRY_COLUMNS.field("kind").type)
         index = ENTRY_COLUMNS.get_field_index("kind")
-        return entries_from_columns(
-            live.set_column(index, ENTRY_COLUMNS.field("kind"), kind)
-        )
+        return entries_from_columns(live.set_column(index, ENTRY_COLUMNS.field("kind"), kind))
 
     def write(
         self, entries: Sequence[ManifestEntry], latest: Snapshot | None, *, names: FileNames
@@ -242,8 +240,5 @@ def _row_ids(entries: Sequence[ManifestEntry]) -> tuple[int, int] | None:
     known = [first for first in firsts if first is not None]
     if len(known) < len(firsts):
         return None
-    ends = [
-        first + entry.file.row_count - 1 for first, entry in zip(known, entries, strict=True)
-    ]
+    ends = [first + entry.file.row_count - 1 for first, entry in zip(known, entries, strict=True)]
     return min(known), max(ends)
-

@@ -27,14 +27,13 @@ def pack_splits(
     by_kind = sorted(sections, key=lambda section: section.needs_merge)
     for needs_merge, alike in groupby(by_kind, key=lambda section: section.needs_merge):
         for packed in _pack(list(alike), target_size=target_size, open_file_cost=open_file_cost):
-            splits.append(
-                Split(
-                    partition=partition,
-                    bucket=bucket,
-                    sections=tuple(packed),
-                    is_raw=not needs_merge,
-                )
+            split = Split(
+                partition=partition,
+                bucket=bucket,
+                sections=tuple(packed),
+                is_raw=not needs_merge,
             )
+            splits.append(split)
     return splits
 
 

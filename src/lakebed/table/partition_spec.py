@@ -6,19 +6,20 @@ import pyarrow as pa
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.format.arrow_types import to_arrow_type
+from lakebed.format.arrow_typing import ArrowScalar, scalar_of
 from lakebed.format.binary_row import encode_rows
 from lakebed.format.schema import TableSchema
 from lakebed.table.partitions import EveryPartition, PartitionFilter, PartitionsEqual
 
 
-def converted_spec(spec: Mapping[str, object], schema: TableSchema) -> dict[str, pa.Scalar]:
+def converted_spec(spec: Mapping[str, object], schema: TableSchema) -> dict[str, ArrowScalar]:
     """The values in the types of the partition columns; text is parsed.
 
     Raises:
         InvalidArgumentError: A name that is no partition column, or a value that is none of its
             type.
     """
-    values: dict[str, pa.Scalar] = {}
+    values: dict[str, ArrowScalar] = {}
     for name, value in spec.items():
         if name not in schema.partition_keys:
             keys = ", ".join(schema.partition_keys) or "none"
@@ -27,8 +28,8 @@ def converted_spec(spec: Mapping[str, object], schema: TableSchema) -> dict[str,
             )
         wanted = to_arrow_type(schema.field(name).type)
         try:
-            values[name] = pa.scalar(value).cast(wanted) if value is not None else pa.scalar(
-                None, wanted
+            values[name] = (
+                scalar_of(value).cast(wanted) if value is not None else scalar_of(None, wanted)
             )
         except pa.ArrowException as error:
             raise InvalidArgumentError(
@@ -37,7 +38,7 @@ def converted_spec(spec: Mapping[str, object], schema: TableSchema) -> dict[str,
     return values
 
 
-def partition_filter(spec: Mapping[str, pa.Scalar], schema: TableSchema) -> PartitionFilter:
+def partition_filter(spec: Mapping[str, ArrowScalar], schema: TableSchema) -> PartitionFilter:
     """The partitions whose columns have these values; null equals null."""
     if not spec:
         return EveryPartition()

@@ -11,8 +11,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lakebed.format.arrow_compute import compute as pc
+from lakebed.format.arrow_typing import ArrowArray
 from lakebed.format.binary_row import decode_rows, encode_rows
 from lakebed.format.evaluation import evaluate
 from lakebed.format.predicate import Expression
@@ -22,7 +23,7 @@ from lakebed.format.types import DataField
 class PartitionFilter(Protocol):
     """Chooses among distinct partitions."""
 
-    def keep(self, partitions: pa.Array) -> npt.NDArray[np.bool_]:
+    def keep(self, partitions: ArrowArray) -> npt.NDArray[np.bool_]:
         """A mask over serialized partition rows."""
         ...
 
@@ -31,7 +32,7 @@ class PartitionFilter(Protocol):
 class EveryPartition:
     """Keeps all."""
 
-    def keep(self, partitions: pa.Array) -> npt.NDArray[np.bool_]:
+    def keep(self, partitions: ArrowArray) -> npt.NDArray[np.bool_]:
         """All true."""
         return np.ones(len(partitions), np.bool_)
 
@@ -46,7 +47,7 @@ class PartitionsAmong:
 
     rows: frozenset[bytes]
 
-    def keep(self, partitions: pa.Array) -> npt.NDArray[np.bool_]:
+    def keep(self, partitions: ArrowArray) -> npt.NDArray[np.bool_]:
         """True for the rows given."""
         return np.array([row in self.rows for row in partitions.to_pylist()], np.bool_)
 
@@ -63,11 +64,13 @@ class PartitionsMatching:
     predicate: Expression
     fields: tuple[DataField, ...]
 
-    def keep(self, partitions: pa.Array) -> npt.NDArray[np.bool_]:
+    def keep(self, partitions: ArrowArray) -> npt.NDArray[np.bool_]:
         """True where the predicate is true."""
         values = partition_table(partitions, self.fields)
         result = evaluate(self.predicate, values)
-        mask: npt.NDArray[np.bool_] = result.fill_null(False).to_numpy(zero_copy_only=False)
+        mask: npt.NDArray[np.bool_] = pc.fill_null(result, fill_value=False).to_numpy(
+            zero_copy_only=False
+        )
         return mask
 
 
@@ -85,7 +88,7 @@ class PartitionsEqual:
     named: tuple[DataField, ...]
     fields: tuple[DataField, ...]
 
-    def keep(self, partitions: pa.Array) -> npt.NDArray[np.bool_]:
+    def keep(self, partitions: ArrowArray) -> npt.NDArray[np.bool_]:
         """True where the named columns have the values."""
         values = partition_table(partitions, self.fields)
         columns = [values.column(field.name) for field in self.named]
@@ -94,7 +97,7 @@ class PartitionsEqual:
         return mask
 
 
-def partition_table(partitions: pa.Array, fields: Sequence[DataField]) -> pa.Table:
+def partition_table(partitions: ArrowArray, fields: Sequence[DataField]) -> pa.Table:
     """The values of serialized partition rows as columns."""
     columns = decode_rows(partitions, [field.type for field in fields], source="partition")
     return pa.table(columns, names=[field.name for field in fields])

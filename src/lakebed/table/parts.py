@@ -32,12 +32,12 @@ class WriteBase:
     """What writers must know of the table they write to.
 
     Attributes:
-        snapshot_id: The newest snapshot when writing began; None for an empty table.
+        snapshot: The newest snapshot when writing began; None for an empty table.
         counts: Bucket count of each partition there.
         writes: Opens bucket writers.
     """
 
-    snapshot_id: int | None
+    snapshot: Snapshot | None
     counts: dict[bytes, int]
     writes: BucketWrites
 
@@ -197,7 +197,7 @@ class TableParts:
             counts = bucket_counts(live)
             sequences = max_sequence_numbers(live)
         return WriteBase(
-            snapshot_id=latest.id if latest else None,
+            snapshot=latest,
             counts=counts,
             writes=BucketWrites(
                 file_io=self.file_io,
@@ -222,5 +222,3 @@ def _chosen_columns(columns: Sequence[str] | None, schema: TableSchema) -> tuple
     if len(set(chosen)) < len(chosen):
         raise InvalidArgumentError(f"columns names one column twice: {', '.join(chosen)}")
     return chosen
-
-

@@ -193,8 +193,7 @@ class Planner:
 
     def _key_ranks(self, entries: pa.Table) -> tuple[list[int], list[int]]:
         types = [
-            self.table_schema.field(name).type
-            for name in self.table_schema.trimmed_primary_keys
+            self.table_schema.field(name).type for name in self.table_schema.trimmed_primary_keys
         ]
         rows = pa.chunked_array(
             [*entries.column("min_key").chunks, *entries.column("max_key").chunks], pa.binary()
@@ -211,10 +210,7 @@ class Planner:
             for split in self._packed(
                 group.partition,
                 group.bucket,
-                [
-                    SplitSection(((replace(files[row], delete_row_count=0),),))
-                    for row in group.rows
-                ],
+                [SplitSection(((replace(files[row], delete_row_count=0),),)) for row in group.rows],
             )
         ]
 
@@ -234,4 +230,3 @@ def _partition_predicate(partition_filter: PartitionFilter) -> Expression | None
     if isinstance(partition_filter, PartitionsMatching):
         return partition_filter.predicate
     return None
-

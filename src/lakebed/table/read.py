@@ -4,7 +4,7 @@ A reader is a value: it holds no open file and no thread, travels to Spark's wor
 number of splits.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -76,15 +76,9 @@ class SplitReader:
                 if mask is None or mask.any():
                     yield from self._read_file(self._view(file, wanted), mask)
 
-    def _read_file(self, view: FileView, mask: Mask | None) -> Iterator[pa.Table]:
-        start = 0
-        for rows in view.read_values(budget_bytes=self.merge_memory // 2):
-            table = rows
-            if mask is not None:
-                table = rows.filter(pa.array(mask[start : start + rows.num_rows]))
-            start += rows.num_rows
-            if self.predicate is not None:
-                table = filter_table(table, self.predicate)
+    def _read_file(self, view: FileView, keep: Mask | None) -> Iterator[pa.Table]:
+        for rows in view.read_values(keep, budget_bytes=self.merge_memory // 2):
+            table = rows if self.predicate is None else filter_table(rows, self.predicate)
             if table.num_rows:
                 yield table
 
@@ -139,10 +133,10 @@ class _SectionFile:
             key_names=tuple(KEY_FIELD_PREFIX + f.name for f in view.key_fields),
         )
 
-    def read_columns(self, names: "list[str]") -> pa.Table:
+    def read_columns(self, names: Sequence[str]) -> pa.Table:
         return self.view.read_columns(names)
 
-    def stream_columns(self, names: "list[str]", *, batch_rows: int) -> Iterator[pa.Table]:
+    def stream_columns(self, names: Sequence[str], *, batch_rows: int) -> Iterator[pa.Table]:
         return self.view.stream_columns(names, batch_rows=batch_rows)
 
 

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Self
 
 import pyarrow as pa
 
@@ -108,7 +109,7 @@ class RollingWriter:
         self.roll()
         return self._written
 
-    def __enter__(self) -> "RollingWriter":
+    def __enter__(self) -> Self:
         """Nothing is opened before the first row."""
         return self
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lakebed.format.arrow_typing import encode_dictionary, python_values
 from lakebed.format.binary_row import EMPTY_ROW, encode_rows
 from lakebed.format.bucket import assign_buckets
 from lakebed.format.schema import TableSchema
@@ -62,9 +63,9 @@ class Router:
         sorted_codes, sorted_buckets = codes[order], buckets[order]
         changes = (np.diff(sorted_codes) != 0) | (np.diff(sorted_buckets) != 0)
         starts = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)]
-        taken = rows.combine_chunks().take(pa.array(order))
+        taken = rows.combine_chunks().take(order)
         taken_kinds = kinds[order] if kinds is not None else None
-        for start, stop in zip(starts[:-1], starts[1:], strict=True):
+        for start, stop in pairwise(starts):
             code = sorted_codes[start]
             yield RoutedRows(
                 partitions[code],
@@ -94,13 +95,11 @@ class Router:
             return np.zeros(rows.num_rows, np.int64), [EMPTY_ROW], [()]
         codes = np.zeros(rows.num_rows, np.int64)
         for name in names:
-            encoded = pc.dictionary_encode(
-                rows.column(name).combine_chunks(), null_encoding="encode"
-            )
-            codes = codes * max(len(encoded.dictionary), 1) + encoded.indices.to_numpy()
+            column = encode_dictionary(rows.column(name).combine_chunks(), null_encoding="encode")
+            codes = codes * max(len(column.dictionary), 1) + column.indices.to_numpy()
         _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-        distinct = rows.select(names).take(pa.array(first))
+        distinct = rows.select(names).take(first)
         types = [self.table_schema.field(name).type for name in names]
-        partitions = encode_rows(distinct.columns, types).to_pylist()
+        partitions = python_values(encode_rows(distinct.columns, types))
         values = list(zip(*(column.to_pylist() for column in distinct.columns), strict=True))
-        return inverse, partitions, values
+        return inverse.astype(np.int64, copy=False), partitions, values

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Literal
+from typing import Literal, Self
 
 import pyarrow as pa
 
@@ -12,9 +12,9 @@ from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.table.changes import AppendChanges, Changes, OverwriteChanges
 from lakebed.table.commit import BATCH_COMMIT_IDENTIFIER
 from lakebed.table.commit_message import CommitMessage
-from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.partition_spec import converted_spec, partition_filter
 from lakebed.table.partitions import PartitionsAmong
+from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.routing import Router
 from lakebed.table.rows_writer import RowsWriter
 
@@ -51,7 +51,7 @@ class TableWriter:
             )
         self._open_rows().add(data)
 
-    def __enter__(self) -> "TableWriter":
+    def __enter__(self) -> Self:
         """Looks at the table as it is now."""
         if self.identifier is not None and self.user is None:
             raise InvalidArgumentError("identifier says nothing without user; give both")
@@ -111,7 +111,7 @@ def append_changes(
         messages=messages,
         manifests=parts.manifests,
         operation=operation,
-        based_on=base.snapshot_id,
+        based_on=base.snapshot.id if base.snapshot else None,
         counts=base.counts,
     )
 

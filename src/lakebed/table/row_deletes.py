@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lakebed.format.arrow_compute import compute as pc
 from lakebed.format.data_file_meta import ManifestEntry
 from lakebed.format.evaluation import evaluate
 from lakebed.format.manifest import entries_from_columns
@@ -14,8 +14,8 @@ from lakebed.format.predicate import Expression
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.lsm.merge import DELETE
 from lakebed.table.commit_message import CommitMessage
-from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.partitions import EveryPartition
+from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.read import SplitReader
 from lakebed.table.row_changes import append_changes, commit, rows_writer
 from lakebed.table.split import Split
@@ -31,7 +31,8 @@ def delete_rows(parts: TableParts, where: str | Expression) -> Snapshot | None:
 def _delete_by_key(parts: TableParts, where: str | Expression) -> Snapshot | None:
     """Writes a -D row for each matching row; the merge does the rest."""
     base = parts.write_base()
-    scan = parts.scan(parts.snapshots.latest(), where=where)
+    # The snapshot that the sequence numbers go on from: a row that came later is newer than its -D.
+    scan = parts.scan(base.snapshot, where=where)
     with rows_writer(parts, base) as rows:
         for batch in scan.to_batches():
             kinds = np.full(batch.num_rows, DELETE, np.int8)
@@ -44,7 +45,7 @@ def _delete_by_key(parts: TableParts, where: str | Expression) -> Snapshot | Non
 def _delete_by_rewrite(parts: TableParts, where: str | Expression) -> Snapshot | None:
     """Rewrites each append file that holds a matching row, less those rows."""
     base = parts.write_base()
-    snapshot = parts.snapshots.latest()
+    snapshot = base.snapshot
     scan = parts.scan(snapshot, where=where)
     predicate = scan.reader.predicate
     if snapshot is None or predicate is None:

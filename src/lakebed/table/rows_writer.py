@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import Self
 
 import pyarrow as pa
 
 from lakebed.errors import InvalidDataError
+from lakebed.format.arrow_typing import repeated, scalar_of
 from lakebed.format.schema import TableSchema
 from lakebed.table.align import ROW_KIND, Kinds, align, arrow_batches
 from lakebed.table.bucket_writer import BucketWriter, BucketWrites
@@ -79,7 +81,7 @@ class RowsWriter:
         with ThreadPoolExecutor(min(self.threads, len(writers))) as pool:
             return list(pool.map(BucketWriter.finish, writers))
 
-    def __enter__(self) -> "RowsWriter":
+    def __enter__(self) -> Self:
         """Nothing is opened before the first row."""
         return self
 
@@ -94,6 +96,5 @@ def _with_fixed(rows: pa.Table, fixed: Mapping[str, object]) -> pa.Table:
             raise InvalidDataError(
                 f"the rows have a column {name!r}, which the partition to write fixes; drop it"
             )
-        kind = pa.infer_type([value])
-        rows = rows.append_column(name, pa.repeat(pa.scalar(value, kind), rows.num_rows))
+        rows = rows.append_column(name, repeated(scalar_of(value), rows.num_rows))
     return rows

@@ -71,7 +71,7 @@ class Scan:
         )
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows as Arrow batches, one split after the other, holding about one split's memory."""
+        """The rows as Arrow batches, one split after the other, holding one split's memory."""
         left = self.limit
         reader = replace(self.reader, use_threads=self.threads > 1)
         for split in self.plan().splits:
@@ -92,9 +92,7 @@ class Scan:
         splits = self.plan().splits
         # Either several splits at once, or several threads on the one.
         reader = replace(self.reader, use_threads=1 == len(splits) < self.threads)
-        return pa.Table.from_batches(
-            read_all(reader, splits, threads=self.threads), self.schema
-        )
+        return pa.Table.from_batches(read_all(reader, splits, threads=self.threads), self.schema)
 
     def to_polars(self) -> pl.DataFrame:
         """All rows as a polars frame."""
@@ -131,10 +129,11 @@ class Scan:
         plan = self.plan()
         files = sum(len(split.files) for split in plan.splits)
         size = sum(split.size_bytes for split in plan.splits)
+        splits = len(plan.splits)
         merging = sum(not split.is_raw for split in plan.splits)
         lines = [
             f"snapshot {plan.snapshot_id}",
             *(f"{step.name:<12} kept {step.kept} of {step.total}" for step in plan.steps),
-            f"reads {files} files, {size} bytes in {len(plan.splits)} splits, {merging} with a merge",
+            f"reads {files} files, {size} bytes in {splits} splits, {merging} with a merge",
         ]
         return "\n".join(lines)

@@ -82,7 +82,7 @@ def _time_zone(name: str | None) -> tzinfo:
         return ZoneInfo(wanted)
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise InvalidArgumentError(
-            f"lakebed.time-zone: {wanted!r} is no time zone; give a name such as Europe/Paris or UTC"
+            f"lakebed.time-zone: {wanted!r} is no time zone; give a name such as Asia/Tokyo or UTC"
         ) from error
 
 

@@ -65,7 +65,8 @@ class Snapshots:
     def list_ids(self) -> list[int]:
         """Ids of all snapshots, ascending."""
         found = (
-            snapshot_id_of(status.name) for status in self.file_io.list(self.paths.snapshot_directory)
+            snapshot_id_of(status.name)
+            for status in self.file_io.list(self.paths.snapshot_directory)
         )
         return sorted(snapshot_id for snapshot_id in found if snapshot_id is not None)
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lakebed.format.arrow_compute import compute as pc
+from lakebed.format.arrow_typing import ArrowArray, encode_dictionary, python_values
 from lakebed.format.paths import TablePaths, format_partition
 from lakebed.format.schema import TableSchema
 from lakebed.format.statistics import ColumnBounds, StatsColumns, bounds_from_stats
@@ -53,7 +54,7 @@ class SplitFiles:
         columns = zip(
             directories,
             *(
-                entries.column(name).to_pylist()
+                python_values(entries.column(name))
                 for name in (
                     "external_path",
                     "file_name",
@@ -73,20 +74,20 @@ class SplitFiles:
                 path=external if external is not None else f"{directory}/{name}",
                 size_bytes=size,
                 row_count=rows,
-                schema_id=schema_id,
+                schema_id=schema,
                 level=level,
                 min_sequence_number=low,
                 max_sequence_number=high,
                 delete_row_count=deletes,
             )
-            for directory, external, name, size, rows, schema_id, level, low, high, deletes in columns
+            for directory, external, name, size, rows, schema, level, low, high, deletes in columns
         ]
 
     def groups(self, entries: pa.Table) -> list[BucketGroup]:
         """The entries by bucket, each bucket's in the order given."""
         if entries.num_rows == 0:
             return []
-        encoded = _encoded(entries.column("partition"))
+        encoded = encode_dictionary(entries.column("partition").combine_chunks())
         codes = encoded.indices.to_numpy()
         buckets = entries.column("bucket").to_numpy()
         order = np.lexsort((buckets, codes))
@@ -131,12 +132,11 @@ class SplitFiles:
         )
 
     def _directories(self, entries: pa.Table) -> list[str]:
-        encoded = _encoded(entries.column("partition"))
+        encoded = encode_dictionary(entries.column("partition").combine_chunks())
         values = self._partition_values(encoded.dictionary)
         partition_paths = [self.partition_path(value) for value in values]
-        pairs = zip(
-            encoded.indices.to_pylist(), entries.column("bucket").to_pylist(), strict=True
-        )
+        buckets = python_values(entries.column("bucket"))
+        pairs = zip(python_values(encoded.indices), buckets, strict=True)
         return [self.paths.bucket(partition_paths[code], bucket) for code, bucket in pairs]
 
     def bucket_directory(self, partition: bytes, bucket: int) -> str:
@@ -153,18 +153,12 @@ class SplitFiles:
             legacy=self.legacy_name,
         )
 
-    def _partition_values(self, partitions: pa.Array) -> list[tuple[object, ...]]:
+    def _partition_values(self, partitions: ArrowArray) -> list[tuple[object, ...]]:
         fields = self.table_schema.partition_type.fields
         if not fields:
             return [()] * len(partitions)
         columns = partition_table(partitions, fields)
-        return list(
-            zip(*(columns.column(i).to_pylist() for i in range(len(fields))), strict=True)
-        )
-
-
-def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    return pc.dictionary_encode(column.combine_chunks())
+        return list(zip(*(columns.column(i).to_pylist() for i in range(len(fields))), strict=True))
 
 
 def _spread(bounds: ColumnBounds, positions: npt.NDArray[np.intp], count: int) -> ColumnBounds:

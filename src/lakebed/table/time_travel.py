@@ -22,9 +22,7 @@ class TimeTravel:
     snapshot_id: int | None
 
     @classmethod
-    def of(
-        cls, arguments: Mapping[str, object], options: Mapping[str, str]
-    ) -> "TimeTravel":
+    def of(cls, arguments: Mapping[str, object], options: Mapping[str, str]) -> "TimeTravel":
         """The point that the arguments and options of a scan name.
 
         Args:
@@ -42,9 +40,7 @@ class TimeTravel:
                 f"{given[0]} and {given[1]} both say what to read; give one of them"
             )
         if given and given[0] in _NOT_YET:
-            raise UnsupportedError(
-                f"reading by {given[0]} is not supported yet; use snapshot_id"
-            )
+            raise UnsupportedError(f"reading by {given[0]} is not supported yet; use snapshot_id")
         if given and _SNAPSHOT_KEY in options:
             raise InvalidArgumentError(
                 f"{given[0]} and option {_SNAPSHOT_KEY!r} both say what to read; give one of them"

@@ -48,10 +48,10 @@ def read(*, table: str, out: str | None = None, snapshot: int | None = None) -> 
 
 def peak_memory(*, table: str, options: dict[str, str]) -> Answer:
     """Reads batch by batch, keeping none; how far resident memory rose, in bytes."""
-    handle = lakebed.load_table(table)
+    handle = lakebed.load_table(table, options)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     before = _status_bytes("VmRSS")
-    rows = sum(batch.num_rows for batch in handle.scan(options=options).to_batches())
+    rows = sum(batch.num_rows for batch in handle.scan().to_batches())
     return {"bytes": _status_bytes("VmHWM") - before, "rows": rows}
 
 

@@ -233,7 +233,8 @@ def _in_tokens(
         is_explicit = len(parts) == 3 and parts[0] in catalogs
         before = tokens[index - 1]
         if before.is_word("FROM") and (
-            (enclosing and enclosing[-1] in _FROM_FUNCTIONS) or tokens[index - 2].is_word("DISTINCT")
+            (enclosing and enclosing[-1] in _FROM_FUNCTIONS)
+            or tokens[index - 2].is_word("DISTINCT")
         ):
             continue
         follows_word = before.is_word(*_BEFORE_TABLE) or (

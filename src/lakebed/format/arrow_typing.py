@@ -1,0 +1,69 @@
+"""How are Arrow's arrays named in annotations, and made where the stubs know too few types?
+
+The classes have parameters in the stubs only, so the names stand for the plain classes at run time.
+The functions are Arrow's own, typed for values of any type.
+"""
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+
+from lakebed.format.arrow_compute import compute
+
+__all__ = [
+    "ArrowArray",
+    "ArrowChunks",
+    "ArrowColumn",
+    "ArrowScalar",
+    "EncodedArray",
+    "encode_dictionary",
+    "nulls",
+    "python_values",
+    "repeated",
+    "scalar_of",
+]
+
+if TYPE_CHECKING:
+    ArrowArray: TypeAlias = pa.Array[Any]
+    ArrowChunks: TypeAlias = pa.ChunkedArray[Any]
+    ArrowColumn: TypeAlias = pa.Array[Any] | pa.ChunkedArray[Any]
+    ArrowScalar: TypeAlias = pa.Scalar[Any]
+    EncodedArray: TypeAlias = pa.DictionaryArray[Any, Any]
+else:
+    ArrowArray = pa.Array
+    ArrowChunks = pa.ChunkedArray
+    ArrowColumn = pa.Array | pa.ChunkedArray
+    ArrowScalar = pa.Scalar
+    EncodedArray = pa.DictionaryArray
+
+# pyarrow as the stubs would have it if they typed "of any type"; `compute` is the same for kernels.
+_arrow: Any = pa
+
+
+def nulls(count: int, kind: pa.DataType) -> ArrowArray:
+    """That many nulls of a type."""
+    array: ArrowArray = _arrow.nulls(count, kind)
+    return array
+
+
+def repeated(value: ArrowScalar, count: int) -> ArrowArray:
+    """A value, that many times."""
+    array: ArrowArray = _arrow.repeat(value, count)
+    return array
+
+
+def scalar_of(value: object, kind: pa.DataType | None = None) -> ArrowScalar:
+    """A Python value as Arrow holds it, of the type given or else inferred."""
+    scalar: ArrowScalar = _arrow.scalar(value, kind)
+    return scalar
+
+
+def encode_dictionary(array: ArrowArray, *, null_encoding: str = "mask") -> EncodedArray:
+    """An array as a dictionary and indices into it."""
+    result: EncodedArray = compute.dictionary_encode(array, null_encoding=null_encoding)
+    return result
+
+
+def python_values(column: ArrowColumn) -> list[Any]:
+    """The values as Python has them, of a column that holds no null or whose nulls are welcome."""
+    return column.to_pylist()

@@ -1,0 +1,24 @@
+"""Lakebed in PySpark: catalogs attached to a session, on classic Spark and on Spark Connect.
+
+Names are loaded when they are first used, so that workers load no more than they run.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lakebed.spark.attach import attach, detach, register
+
+__all__ = ["attach", "detach", "register"]
+
+
+def __getattr__(name: str) -> object:
+    """Loads a public name from its home."""
+    if name not in __all__:
+        raise AttributeError(f"module 'lakebed.spark' has no attribute {name!r}")
+    return getattr(import_module("lakebed.spark.attach"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted(__all__)

@@ -1,0 +1,142 @@
+"""How do Lakebed's errors reach users of Spark?
+
+As `AnalysisException` with the condition that Spark has for the same mistake, so that code that
+tells errors apart by condition works unchanged; the Lakebed error is the `__cause__`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+
+from pyspark.errors import AnalysisException
+
+from lakebed.errors import (
+    AlreadyExistsError,
+    CommitConflictError,
+    CommitUnknownError,
+    CorruptTableError,
+    InvalidArgumentError,
+    InvalidDataError,
+    InvalidTableError,
+    LakebedError,
+    NotFoundError,
+    StorageError,
+    UnsupportedError,
+)
+from lakebed.spark.names import quoted
+
+_SQL_STATES = {
+    "TABLE_OR_VIEW_NOT_FOUND": "42P01",
+    "TABLE_OR_VIEW_ALREADY_EXISTS": "42P07",
+    "SCHEMA_NOT_FOUND": "42704",
+    "SCHEMA_ALREADY_EXISTS": "42P06",
+    "SCHEMA_NOT_EMPTY": "2BP01",
+    "UNRESOLVED_COLUMN.WITH_SUGGESTION": "42703",
+    "UNSUPPORTED_FEATURE.TABLE_OPERATION": "0A000",
+    "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS": "21S01",
+    "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS": "21S01",
+    "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST": "KD000",
+    "INCOMPATIBLE_DATA_FOR_TABLE.EXTRA_COLUMNS": "KD000",
+}
+_NOT_FOUND = {"database": "SCHEMA_NOT_FOUND", "table": "TABLE_OR_VIEW_NOT_FOUND"}
+_ALREADY_EXISTS = {"database": "SCHEMA_ALREADY_EXISTS", "table": "TABLE_OR_VIEW_ALREADY_EXISTS"}
+# Conditions of our own, where Spark has none.
+_OWN: tuple[tuple[type[LakebedError], str], ...] = (
+    (UnsupportedError, "LAKEBED_UNSUPPORTED"),
+    (InvalidTableError, "LAKEBED_INVALID_TABLE"),
+    (InvalidDataError, "LAKEBED_INVALID_DATA"),
+    (InvalidArgumentError, "LAKEBED_INVALID_ARGUMENT"),
+    (CommitConflictError, "LAKEBED_COMMIT_CONFLICT"),
+    (CommitUnknownError, "LAKEBED_COMMIT_UNKNOWN"),
+    (CorruptTableError, "LAKEBED_CORRUPT_TABLE"),
+    (StorageError, "LAKEBED_STORAGE"),
+    (NotFoundError, "LAKEBED_NOT_FOUND"),
+    (AlreadyExistsError, "LAKEBED_ALREADY_EXISTS"),
+)
+
+
+class LakeAnalysisException(AnalysisException):  # noqa: N818 - a name as Spark's own
+    """Spark's AnalysisException, raised by Lakebed."""
+
+    def getSqlState(self) -> str | None:
+        """The SQLSTATE of the condition; PySpark alone does not know those of the JVM."""
+        return _SQL_STATES.get(self.getCondition() or "")
+
+
+def analysis_error(
+    condition: str, message: str, parameters: Mapping[str, str] | None = None
+) -> AnalysisException:
+    """An error of a condition of Spark's."""
+    state = _SQL_STATES.get(condition)
+    return LakeAnalysisException(
+        f"{message} SQLSTATE: {state}" if state else message,
+        errorClass=condition,
+        messageParameters=dict(parameters or {}),
+    )
+
+
+def table_not_found(name: str) -> AnalysisException:
+    """A table that is not there; `name` is in backticks."""
+    return analysis_error(
+        "TABLE_OR_VIEW_NOT_FOUND",
+        f"The table or view {name} cannot be found. Verify the spelling and correctness of the"
+        " schema and catalog.",
+        {"relationName": name},
+    )
+
+
+def unknown_column(name: str, columns: Sequence[str]) -> AnalysisException:
+    """A column that the table does not have."""
+    lower = {column.lower(): column for column in columns}
+    nearest = [lower[found] for found in get_close_matches(name.lower(), lower, n=5)]
+    proposal = ", ".join(quoted((column,)) for column in nearest or columns)
+    return analysis_error(
+        "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+        f"A column, variable, or function parameter with name {quoted((name,))} cannot be"
+        f" resolved. Did you mean one of the following? [{proposal}].",
+        {"objectName": quoted((name,)), "proposal": proposal},
+    )
+
+
+def unsupported_operation(operation: str, name: str) -> AnalysisException:
+    """A statement that Lakebed does not run; `name` is in backticks."""
+    return analysis_error(
+        "UNSUPPORTED_FEATURE.TABLE_OPERATION",
+        f"The feature is not supported: Table {name} does not support {operation} yet."
+        " Lakebed runs CREATE, DROP, INSERT, DELETE, DESCRIBE and SHOW on its tables.",
+        {"tableName": name, "operation": operation},
+    )
+
+
+@contextmanager
+def spark_errors() -> Iterator[None]:
+    """Turns Lakebed's errors into Spark's."""
+    try:
+        yield
+    except LakebedError as error:
+        raise _translated(error) from error
+
+
+def _translated(error: LakebedError) -> AnalysisException:
+    match error:
+        case NotFoundError() if error.kind in _NOT_FOUND:
+            name = quoted(tuple(error.name.split(".")))
+            if error.kind == "table":
+                return table_not_found(name)
+            return analysis_error(
+                _NOT_FOUND[error.kind],
+                f"The schema {name} cannot be found. Verify the spelling and correctness of the"
+                " schema and catalog.",
+                {"schemaName": name},
+            )
+        case AlreadyExistsError() if error.kind in _ALREADY_EXISTS:
+            name = quoted(tuple(error.name.split(".")))
+            what = "schema" if error.kind == "database" else "table or view"
+            key = "schemaName" if error.kind == "database" else "relationName"
+            return analysis_error(
+                _ALREADY_EXISTS[error.kind],
+                f"Cannot create {what} {name} because it already exists.",
+                {key: name},
+            )
+    condition = next((own for kind, own in _OWN if isinstance(error, kind)), "LAKEBED_ERROR")
+    return analysis_error(condition, str(error))

@@ -1,0 +1,220 @@
+"""What do Spark's words for tables come to: reading one, creating one, writing to one?
+
+A `Lake` is a session with its attached catalogs. SQL statements, DataFrame readers and writers and
+the session's catalog all end here.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from lakebed.catalog.catalog import Catalog
+from lakebed.errors import InvalidArgumentError, NotFoundError, UnsupportedError
+from lakebed.format.predicate import Expression
+from lakebed.spark.conditions import spark_errors, table_not_found, unknown_column
+from lakebed.spark.names import TableName, quoted, split_name
+from lakebed.spark.reader import scan_frame
+from lakebed.spark.registry import Registry
+from lakebed.spark.types import to_table_schema
+from lakebed.spark.writer import write_frame
+from lakebed.table.table import Table
+
+_TIME_ZONE = "spark.sql.session.timeZone"
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+_PRIMARY_KEY = "primary-key"
+# The names of Paimon's connector for options that the format spells with a prefix.
+_READ_OPTIONS = {"snapshot-id": "scan.snapshot-id"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Travel:
+    """A point in a table's life; at most one is given.
+
+    Attributes:
+        snapshot_id: A snapshot.
+        tag: A tag.
+        timestamp_ms: A time.
+    """
+
+    snapshot_id: int | None = None
+    tag: str | None = None
+    timestamp_ms: int | None = None
+
+
+NOW = Travel()
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """A session with attached catalogs.
+
+    Attributes:
+        spark: The session.
+        registry: Its catalogs.
+        sql: Spark's own `sql`, which knows nothing of Lakebed.
+    """
+
+    spark: SparkSession
+    registry: Registry
+    sql: Callable[..., DataFrame]
+
+    def resolve(self, parts: tuple[str, ...]) -> TableName | None:
+        """The table of an attached catalog that a name means; None when it is Spark's."""
+        return self.registry.resolve_table(parts, is_view=self.is_view)
+
+    def resolve_text(self, name: str) -> TableName | None:
+        """As `resolve`, for a name with dots and backticks."""
+        try:
+            return self.resolve(split_name(name))
+        except InvalidArgumentError:
+            return None
+
+    def is_view(self, name: str) -> bool:
+        """Whether a temporary view has that name."""
+        pattern = name.replace("'", "\\'")
+        views = self.sql(f"SHOW VIEWS LIKE '{pattern}'").collect()
+        return any(view.isTemporary and view.viewName.lower() == name.lower() for view in views)
+
+    def catalog(self, name: TableName) -> Catalog:
+        """The catalog of a table."""
+        return self.registry.catalog(name.catalog)
+
+    def load(self, name: TableName) -> Table:
+        """A table as it is now.
+
+        Raises:
+            AnalysisException: TABLE_OR_VIEW_NOT_FOUND.
+        """
+        try:
+            return self.catalog(name).load_table(name.identifier)
+        except NotFoundError as error:
+            raise table_not_found(str(name)) from error
+
+    def exists(self, name: TableName) -> bool:
+        """Whether there is such a table."""
+        try:
+            self.catalog(name).load_table(name.identifier)
+        except NotFoundError:
+            return False
+        return True
+
+    @property
+    def is_case_sensitive(self) -> bool:
+        """Whether names of columns match exactly."""
+        return self.setting("spark.sql.caseSensitive") == "true"
+
+    @property
+    def time_zone(self) -> tzinfo:
+        """The session's zone."""
+        name = self.setting(_TIME_ZONE) or "UTC"
+        try:
+            return ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError) as error:
+            raise InvalidArgumentError(
+                f"{_TIME_ZONE}={name!r} is no time zone that Python knows; give a name such as"
+                " Europe/Paris"
+            ) from error
+
+    def setting(self, key: str) -> str | None:
+        """A setting of the session."""
+        return self.spark.conf.get(key, None)
+
+    def read(
+        self,
+        table: Table,
+        *,
+        columns: Sequence[str] | None = None,
+        where: Expression | None = None,
+        travel: Travel = NOW,
+        options: Mapping[str, str] | None = None,
+    ) -> DataFrame:
+        """The rows of a table as a frame."""
+        given = {_READ_OPTIONS.get(key, key): value for key, value in (options or {}).items()}
+        with spark_errors():
+            scan = table.scan(
+                columns,
+                where,
+                snapshot_id=travel.snapshot_id,
+                tag=travel.tag,
+                timestamp=travel.timestamp_ms,
+                options=given,
+            )
+            return scan_frame(self.spark, self.registry, scan)
+
+    def write(
+        self,
+        frame: DataFrame,
+        table: Table,
+        *,
+        mode: Literal["append", "overwrite", "dynamic"] = "append",
+        partition: Mapping[str, object] | None = None,
+        is_small: bool = False,
+    ) -> None:
+        """Writes aligned rows to a table."""
+        with spark_errors():
+            write_frame(
+                frame,
+                table,
+                self.registry,
+                overwrite="dynamic" if mode == "dynamic" else partition,
+                is_overwrite=mode != "append",
+                is_small=is_small,
+            )
+
+    def overwrite_mode(self, option: str | None = None) -> Literal["overwrite", "dynamic"]:
+        """What overwriting means by the session's setting, or by a writer's option."""
+        mode = option or self.setting(_OVERWRITE_MODE) or "static"
+        return "dynamic" if mode.lower() == "dynamic" else "overwrite"
+
+    def create(
+        self,
+        name: TableName,
+        schema: StructType,
+        *,
+        partition_by: Sequence[str] = (),
+        properties: Mapping[str, str] | None = None,
+        comment: str | None = None,
+        ignore_if_exists: bool = False,
+    ) -> Table:
+        """Makes a table, its keys among the properties as in SQL."""
+        options = dict(properties or {})
+        keys = [key.strip() for key in options.pop(_PRIMARY_KEY, "").split(",") if key.strip()]
+        comment = options.pop("comment", comment)
+        options.pop("provider", None)
+        columns = [_own_name(key, schema) for key in partition_by]
+        with spark_errors():
+            return self.catalog(name).create_table(
+                name.identifier,
+                schema=to_table_schema(schema),
+                primary_key=[_own_name(key, schema) for key in keys],
+                partition_by=columns,
+                options=options,
+                comment=comment,
+                ignore_if_exists=ignore_if_exists,
+            )
+
+    def empty(self) -> DataFrame:
+        """What a statement without an answer returns."""
+        return self.spark.createDataFrame([], StructType([]))
+
+    def frame(self, rows: Sequence[tuple[object, ...]], fields: Sequence[StructField]) -> DataFrame:
+        """A small answer."""
+        return self.spark.createDataFrame(list(rows), StructType(list(fields)))
+
+
+def _own_name(name: str, schema: StructType) -> str:
+    """The column's name as the schema spells it."""
+    names = {field.name.lower(): field.name for field in schema.fields}
+    if name.lower() not in names:
+        raise unknown_column(name, schema.names)
+    return names[name.lower()]
+
+
+def database_name(catalog: str, database: str) -> str:
+    """A database as Spark prints it."""
+    return quoted((catalog, database))

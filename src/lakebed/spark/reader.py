@@ -1,0 +1,105 @@
+"""How does a scan become a frame?
+
+Files whose rows are the table's rows go to Spark's own Parquet reader: no row passes through
+Python, and Catalyst prunes. The rest is merged in Python workers, by few and large tasks, and only
+surviving rows of needed columns cross to the JVM.
+"""
+
+import pickle
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from lakebed.format.types import DataField
+from lakebed.spark.registry import Registry
+from lakebed.spark.types import is_native, to_arrow_schema, to_spark_schema
+from lakebed.spark.worker import ReadSplits
+from lakebed.table.scan import Scan
+from lakebed.table.split import Split
+
+# A task that reads more than this takes long enough to be cut.
+_GROUP_BYTES = 256 << 20
+# Spark takes these in a path for patterns.
+_PATTERN_SIGNS = frozenset("*?[]{}\\")
+
+
+def scan_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataFrame:
+    """The rows of a scan as a frame."""
+    plan = scan.plan()
+    fields = [plan.reader.table_schema.field(name) for name in plan.reader.columns]
+    schema = to_spark_schema(fields)
+    raw = [split for split in plan.splits if split.is_raw]
+    if not _reads_natively(spark, registry, fields, raw):
+        raw = []
+    taken = {id(split) for split in raw}
+    merging = [split for split in plan.splits if id(split) not in taken]
+    frames = []
+    if raw:
+        paths = [_uri(path) for split in raw for path in split.file_paths]
+        frames.append(_native_frame(spark, schema, paths))
+    if merging:
+        count = registry.parallelism(spark)
+        groups = tuple(pickle.dumps(group) for group in grouped(merging, count=count))
+        read = ReadSplits(pickle.dumps(plan.reader), groups, to_arrow_schema(schema))
+        ids = spark.range(0, len(groups), 1, len(groups))
+        frames.append(ids.mapInArrow(read, schema))
+    if not frames:
+        return spark.createDataFrame([], schema)
+    return frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
+
+
+def grouped(splits: Sequence[Split], *, count: int) -> list[list[Split]]:
+    """Splits in groups of about equal size: one a core, or more where they are large.
+
+    The largest go first, each to the lightest group.
+    """
+    total = sum(split.size_bytes for split in splits)
+    wanted = min(len(splits), max(count, -(-total // _GROUP_BYTES)))
+    groups: list[list[Split]] = [[] for _ in range(wanted)]
+    weights = [0] * wanted
+    for split in sorted(splits, key=lambda each: each.size_bytes, reverse=True):
+        lightest = weights.index(min(weights))
+        groups[lightest].append(split)
+        weights[lightest] += split.size_bytes
+    return groups
+
+
+def _native_frame(spark: SparkSession, schema: StructType, paths: Sequence[str]) -> DataFrame:
+    # Files that Spark did not write have no calendar to convert from.
+    return (
+        spark.read.schema(schema)
+        .option("mergeSchema", "false")
+        .option("datetimeRebaseMode", "CORRECTED")
+        .option("int96RebaseMode", "CORRECTED")
+        .parquet(*paths)
+    )
+
+
+def _reads_natively(
+    spark: SparkSession, registry: Registry, fields: Iterable[DataField], splits: Sequence[Split]
+) -> bool:
+    paths = [path for split in splits for path in split.file_paths]
+    if not paths or not all(is_native(field.type) for field in fields):
+        return False
+    if any(not path.endswith(".parquet") or _PATTERN_SIGNS & set(path) for path in paths):
+        return False
+    scheme = urlsplit(_uri(paths[0])).scheme
+    if scheme not in registry.visible_schemes:
+        registry.visible_schemes[scheme] = _is_visible(spark, _uri(paths[0]))
+    return registry.visible_schemes[scheme]
+
+
+def _is_visible(spark: SparkSession, path: str) -> bool:
+    """Whether Spark's JVM has a file system for the path; the answer comes with the schema."""
+    try:
+        return bool(spark.read.parquet(path).columns)
+    except PySparkException:
+        return False
+
+
+def _uri(path: str) -> str:
+    """The path with its scheme: a bare one would be Spark's default file system."""
+    return path if urlsplit(path).scheme else f"file://{path}"

@@ -1,0 +1,128 @@
+"""How are statements that change rows run?"""
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
+
+from lakebed.errors import InvalidArgumentError
+from lakebed.format.predicate_parser import parse_predicate
+from lakebed.spark.alignment import align_by_name, align_by_position
+from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
+from lakebed.spark.lake import Lake
+from lakebed.spark.sql.queries import Arguments, run_query
+from lakebed.spark.sql.statements import Delete, Insert
+from lakebed.spark.sql.tokens import TokenKind, tokenize
+from lakebed.table.table import Table
+
+
+def insert(lake: Lake, statement: Insert, given: Arguments) -> DataFrame | None:
+    """INSERT INTO and INSERT OVERWRITE; None when the table is Spark's."""
+    name = lake.resolve(statement.name)
+    if name is None:
+        return None
+    table = lake.load(name)
+    partition = _partition(table, statement.partition)
+    fixed = {key: F.expr(text) for key, text in partition.items() if text is not None}
+    frame = _aligned(lake, run_query(lake, statement.query, given), table, statement, fixed=fixed)
+    tokens = tokenize(statement.query)
+    values = {key: _value(lake, text) for key, text in partition.items() if text is not None}
+    mode = lake.overwrite_mode() if statement.is_overwrite else "append"
+    if mode == "dynamic" and (not table.partition_keys or len(values) == len(table.partition_keys)):
+        mode = "overwrite"
+    lake.write(
+        frame,
+        table,
+        mode=mode,
+        partition=values if mode == "overwrite" and values else None,
+        # The rows stand in the text, so there are few of them.
+        is_small=bool(tokens) and tokens[0].is_word("VALUES"),
+    )
+    return lake.empty()
+
+
+def delete(lake: Lake, statement: Delete) -> DataFrame | None:
+    """DELETE FROM; None when the table is Spark's."""
+    name = lake.resolve(statement.name)
+    if name is None:
+        return None
+    table = lake.load(name)
+    with spark_errors():
+        if statement.condition is None:
+            table.truncate()
+        else:
+            qualifier = statement.alias or name.table
+            predicate = parse_predicate(
+                _without_qualifier(statement.condition, qualifier),
+                table.schema.row_type,
+                time_zone=lake.time_zone,
+                case_sensitive=lake.is_case_sensitive,
+            )
+            table.delete(predicate)
+    return lake.empty()
+
+
+def _aligned(
+    lake: Lake,
+    frame: DataFrame,
+    table: Table,
+    statement: Insert,
+    *,
+    fixed: Mapping[str, Column],
+) -> DataFrame:
+    if statement.is_by_name:
+        return align_by_name(frame, table, is_case_sensitive=lake.is_case_sensitive, fixed=fixed)
+    return align_by_position(frame, table, columns=statement.columns, fixed=fixed)
+
+
+def _partition(table: Table, partition: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The PARTITION clause with names as the table spells them."""
+    own = {key.lower(): key for key in table.partition_keys}
+    for name in partition:
+        if name.lower() not in own:
+            if name.lower() in {each.lower() for each in table.schema.names}:
+                raise analysis_error(
+                    "NON_PARTITION_COLUMN",
+                    f"PARTITION clause cannot contain the non-partition column: `{name}`.",
+                    {"columnName": f"`{name}`"},
+                )
+            raise unknown_column(name, table.partition_keys)
+    return {own[name.lower()]: text for name, text in partition.items()}
+
+
+def _value(lake: Lake, text: str) -> object:
+    """The value of a literal."""
+    tokens = tokenize(text)
+    if len(tokens) == 1 and tokens[0].kind is TokenKind.STRING:
+        return tokens[0].value
+    value: object = lake.sql(f"SELECT {text}").collect()[0][0]
+    return value
+
+
+def _without_qualifier(condition: str, qualifier: str) -> str:
+    """The condition with `t.column` written `column`.
+
+    Raises:
+        InvalidArgumentError: It asks other tables.
+    """
+    tokens = tokenize(condition)
+    pieces = []
+    position = 0
+    for index, token in enumerate(tokens[:-1]):
+        if token.is_word("SELECT"):
+            raise InvalidArgumentError(
+                "DELETE with a subquery is not supported yet; delete by a condition on the table's"
+                " own columns"
+            )
+        before = tokens[index - 1] if index else None
+        is_qualifier = (
+            token.is_name
+            and token.name.lower() == qualifier.lower()
+            and tokens[index + 1].is_symbol(".")
+            and not (before is not None and before.is_symbol("."))
+        )
+        if is_qualifier:
+            pieces.append(condition[position : token.start])
+            position = tokens[index + 1].end
+    pieces.append(condition[position:])
+    return "".join(pieces)

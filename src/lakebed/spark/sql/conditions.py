@@ -1,0 +1,135 @@
+"""Which conditions of a query can a scan apply, in words that mean the same to Spark and Lakebed?
+
+A condition is put into words only from comparisons of columns with literals, joined by AND, OR and
+NOT. Anything else is left to Spark alone, which filters again in any case; so leaving out is always
+right, and a condition is never reworded by a general writer of SQL.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, tzinfo
+
+from sqlglot import exp
+
+from lakebed.errors import LakebedError
+from lakebed.format.predicate import And, Expression
+from lakebed.format.predicate_parser import parse_predicate
+from lakebed.format.types import RowType
+from lakebed.spark.names import quoted
+
+_COMPARISONS: dict[type[exp.Expression], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.NullSafeEQ: "<=>",
+    exp.Like: "LIKE",
+}
+_JOINED: dict[type[exp.Expression], str] = {exp.And: "AND", exp.Or: "OR"}
+_TYPED_LITERALS = {
+    exp.DType.DATE: "DATE",
+    exp.DType.TIMESTAMPNTZ: "TIMESTAMP_NTZ",
+    exp.DType.TIMESTAMPTZ: "TIMESTAMP",
+}
+
+Arguments = Mapping[str, object]
+
+
+class _NotPlainError(Exception):
+    """A part of a condition is left to Spark."""
+
+
+def scan_predicate(
+    conjuncts: Sequence[exp.Expression],
+    row_type: RowType,
+    *,
+    time_zone: tzinfo,
+    arguments: Arguments,
+) -> Expression | None:
+    """The conjuncts that a scan can apply, as one predicate; None when there is none.
+
+    Args:
+        conjuncts: Conditions on columns of one table, all of which hold for rows that matter.
+        row_type: The table's columns.
+        time_zone: The session's zone.
+        arguments: Values of named parameters.
+    """
+    names = {field.name.lower(): field.name for field in row_type.fields}
+    accepted = []
+    for conjunct in conjuncts:
+        try:
+            text = _Words(names, arguments).of(conjunct)
+            accepted.append(parse_predicate(text, row_type, time_zone=time_zone))
+        except (_NotPlainError, LakebedError):
+            continue
+    if not accepted:
+        return None
+    return accepted[0] if len(accepted) == 1 else And(tuple(accepted))
+
+
+class _Words:
+    def __init__(self, names: Mapping[str, str], arguments: Arguments) -> None:
+        self._names = names
+        self._arguments = arguments
+
+    def of(self, node: exp.Expression) -> str:
+        """A condition in words."""
+        sign = _COMPARISONS.get(type(node))
+        if sign is not None:
+            return f"{self._operand(node.this)} {sign} {self._operand(node.expression)}"
+        word = _JOINED.get(type(node))
+        if word is not None:
+            return f"({self.of(node.this)}) {word} ({self.of(node.expression)})"
+        match node:
+            case exp.Paren():
+                return f"({self.of(node.this)})"
+            case exp.Not():
+                return f"NOT ({self.of(node.this)})"
+            case exp.Is() if isinstance(node.expression, exp.Null):
+                return f"{self._operand(node.this)} IS NULL"
+            case exp.In() if node.expressions and not node.args.get("query"):
+                items = ", ".join(self._operand(item) for item in node.expressions)
+                return f"{self._operand(node.this)} IN ({items})"
+            case exp.Between():
+                low, high = self._operand(node.args["low"]), self._operand(node.args["high"])
+                return f"{self._operand(node.this)} BETWEEN {low} AND {high}"
+        raise _NotPlainError
+
+    def _operand(self, node: exp.Expression) -> str:
+        match node:
+            case exp.Column() if node.name.lower() in self._names:
+                return quoted((self._names[node.name.lower()],))
+            case exp.Literal():
+                return _string(node.this) if node.is_string else str(node.this)
+            case exp.Neg() if isinstance(node.this, exp.Literal) and not node.this.is_string:
+                return f"-{node.this.this}"
+            case exp.Boolean():
+                return "TRUE" if node.this else "FALSE"
+            case exp.Cast() if not isinstance(node, exp.TryCast):
+                word = _TYPED_LITERALS.get(node.to.this)
+                if word is not None and isinstance(node.this, exp.Literal) and node.this.is_string:
+                    return f"{word} {_string(node.this.this)}"
+            case exp.Placeholder() if isinstance(node.this, str) and node.this in self._arguments:
+                return _argument(self._arguments[node.this])
+        raise _NotPlainError
+
+
+def _string(value: str) -> str:
+    if "\\" in value or "'" in value:
+        # What a backslash means depends on the session's settings.
+        raise _NotPlainError
+    return f"'{value}'"
+
+
+def _argument(value: object) -> str:
+    match value:
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case int():
+            return str(value)
+        case str():
+            return _string(value)
+        case date() if not isinstance(value, datetime):
+            return f"DATE '{value.isoformat()}'"
+    raise _NotPlainError

@@ -1,0 +1,244 @@
+"""How are statements about databases and tables themselves run?"""
+
+import re
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
+from pyspark.sql.types import BooleanType, StringType, StructField, StructType
+
+from lakebed.errors import LakebedError
+from lakebed.format.types import DataField
+from lakebed.spark.conditions import analysis_error, spark_errors
+from lakebed.spark.lake import Lake, database_name
+from lakebed.spark.names import TableName
+from lakebed.spark.sql.queries import Arguments, run_query
+from lakebed.spark.sql.statements import (
+    CreateDatabase,
+    CreateTable,
+    Describe,
+    DropDatabase,
+    DropTable,
+    ShowDatabases,
+    ShowTables,
+    Use,
+)
+from lakebed.spark.types import to_spark_type, type_text
+from lakebed.table.table import Table
+
+_NAMESPACE = StructField("namespace", StringType(), nullable=False)
+_SHOW_TABLES = (
+    _NAMESPACE,
+    StructField("tableName", StringType(), nullable=False),
+    StructField("isTemporary", BooleanType(), nullable=False),
+)
+_DESCRIBE = (
+    StructField("col_name", StringType(), nullable=False),
+    StructField("data_type", StringType(), nullable=False),
+    StructField("comment", StringType()),
+)
+
+
+def create_database(lake: Lake, statement: CreateDatabase) -> DataFrame | None:
+    """CREATE DATABASE; None when the name is Spark's."""
+    found = lake.registry.resolve_database(statement.name)
+    if found is None:
+        return None
+    catalog, database = found
+    with spark_errors():
+        lake.registry.catalog(catalog).create_database(
+            database, ignore_if_exists=statement.if_not_exists
+        )
+    return lake.empty()
+
+
+def drop_database(lake: Lake, statement: DropDatabase) -> DataFrame | None:
+    """DROP DATABASE; None when the name is Spark's."""
+    found = lake.registry.resolve_database(statement.name)
+    if found is None:
+        return None
+    name, database = found
+    catalog = lake.registry.catalog(name)
+    exists = database in catalog.list_databases()
+    if exists and not statement.cascade and catalog.list_tables(database):
+        shown = database_name(name, database)
+        raise analysis_error(
+            "SCHEMA_NOT_EMPTY",
+            f"Cannot drop a schema {shown} because it contains objects. Use DROP SCHEMA ... CASCADE"
+            " to drop the schema and all its objects.",
+            {"schemaName": shown},
+        )
+    with spark_errors():
+        catalog.drop_database(
+            database, ignore_if_not_exists=statement.if_exists, cascade=statement.cascade
+        )
+    return lake.empty()
+
+
+def show_databases(lake: Lake, statement: ShowDatabases) -> DataFrame | None:
+    """SHOW DATABASES; None when the catalog is Spark's."""
+    name = statement.catalog[0] if statement.catalog else lake.registry.current_catalog
+    if name not in lake.registry.catalogs or len(statement.catalog) > 1:
+        return None
+    databases = lake.registry.catalog(name).list_databases()
+    rows = [(each,) for each in databases if _matches(each, statement.pattern)]
+    return lake.frame(rows, (_NAMESPACE,))
+
+
+def show_tables(lake: Lake, statement: ShowTables) -> DataFrame | None:
+    """SHOW TABLES; None when the database is Spark's."""
+    registry = lake.registry
+    if not statement.database:
+        if registry.current_catalog is None:
+            return None
+        name, database = registry.current_catalog, registry.current_database
+    else:
+        found = registry.resolve_database(statement.database)
+        if found is None:
+            return None
+        name, database = found
+    with spark_errors():
+        tables = registry.catalog(name).list_tables(database)
+    rows = [(database, each, False) for each in tables if _matches(each, statement.pattern)]
+    return lake.frame(rows, _SHOW_TABLES)
+
+
+def use(lake: Lake, statement: Use) -> DataFrame | None:
+    """USE and SET CATALOG; None when Spark's catalog becomes current."""
+    registry = lake.registry
+    first, *rest = statement.name
+    if first in registry.catalogs and len(rest) <= 1:
+        if rest:
+            _require_database(lake, first, rest[0])
+        registry.current_catalog, registry.current_database = first, rest[0] if rest else "default"
+        return lake.empty()
+    if registry.current_catalog is None:
+        return None
+    if not rest and not statement.is_catalog:
+        current = registry.current_catalog
+        if first in registry.catalog(current).list_databases():
+            registry.current_database = first
+            return lake.empty()
+        if first not in [row[0] for row in lake.sql("SHOW CATALOGS").collect()]:
+            _require_database(lake, current, first)
+    return None
+
+
+def create_table(lake: Lake, statement: CreateTable, given: Arguments) -> DataFrame | None:
+    """CREATE TABLE, with AS too; None when the name is Spark's."""
+    name = lake.resolve(statement.name)
+    if name is None:
+        return None
+    if statement.provider not in {None, "paimon"}:
+        raise analysis_error(
+            "UNSUPPORTED_FEATURE.TABLE_OPERATION",
+            f"The feature is not supported: Table {name} does not support USING"
+            f" {statement.provider}; write USING paimon.",
+            {"tableName": str(name), "operation": f"USING {statement.provider}"},
+        )
+    if statement.query is not None:
+        return _create_as(lake, name, statement, given)
+    schema = _columns(statement)
+    _create(lake, name, schema, statement)
+    return lake.empty()
+
+
+def drop_table(lake: Lake, statement: DropTable) -> DataFrame | None:
+    """DROP TABLE; None when the name is Spark's."""
+    name = lake.resolve(statement.name)
+    if name is None:
+        return None
+    with spark_errors():
+        lake.catalog(name).drop_table(name.identifier, ignore_if_not_exists=statement.if_exists)
+    return lake.empty()
+
+
+def describe(lake: Lake, statement: Describe) -> DataFrame | None:
+    """DESCRIBE TABLE; None when the name is Spark's."""
+    name = lake.resolve(statement.name)
+    if name is None:
+        return None
+    table = lake.load(name)
+    rows = [_described(field) for field in table.schema.fields]
+    if table.partition_keys:
+        partitions = [_described(table.schema.field(each)) for each in table.partition_keys]
+        head = [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
+        rows += [*head, *partitions]
+    if statement.is_extended:
+        rows += _details(name, table)
+    return lake.frame(rows, _DESCRIBE)
+
+
+def _described(field: DataField) -> tuple[str, str, str | None]:
+    return field.name, type_text(field.type), field.description
+
+
+def _details(name: TableName, table: Table) -> list[tuple[str, str, str | None]]:
+    properties = dict(table.options)
+    if table.primary_keys:
+        properties["primary-key"] = ",".join(table.primary_keys)
+    listed = ",".join(f"{key}={value}" for key, value in sorted(properties.items()))
+    return [
+        ("", "", ""),
+        ("# Detailed Table Information", "", ""),
+        ("Name", f"{name.catalog}.{name.identifier}", ""),
+        ("Type", "MANAGED", ""),
+        *([("Comment", table.comment, "")] if table.comment else []),
+        ("Location", table.location, ""),
+        ("Provider", "paimon", ""),
+        ("Table Properties", f"[{listed}]", ""),
+    ]
+
+
+def _create_as(lake: Lake, name: TableName, statement: CreateTable, given: Arguments) -> DataFrame:
+    if statement.columns:
+        raise analysis_error(
+            "LAKEBED_INVALID_ARGUMENT",
+            f"CREATE TABLE {name} AS SELECT takes its columns from the query; leave out the list",
+        )
+    if statement.if_not_exists and lake.exists(name):
+        return lake.empty()
+    frame = run_query(lake, statement.query or "", given)
+    table = _create(lake, name, frame.schema, statement)
+    try:
+        lake.write(frame, table)
+    except (AnalysisException, LakebedError):
+        lake.catalog(name).drop_table(name.identifier, ignore_if_not_exists=True)
+        raise
+    return lake.empty()
+
+
+def _create(lake: Lake, name: TableName, schema: StructType, statement: CreateTable) -> Table:
+    return lake.create(
+        name,
+        schema,
+        partition_by=[column for column, _ in statement.partitions],
+        properties=statement.properties,
+        comment=statement.comment,
+        ignore_if_exists=statement.if_not_exists,
+    )
+
+
+def _columns(statement: CreateTable) -> StructType:
+    """The columns as Spark's own parser reads them, those defined by PARTITIONED BY last."""
+    texts = [statement.columns.strip()] if statement.columns.strip() else []
+    texts += [f"`{column}` {kind}" for column, kind in statement.partitions if kind]
+    return StructType.fromDDL(", ".join(texts))
+
+
+def _require_database(lake: Lake, catalog: str, database: str) -> None:
+    if database not in lake.registry.catalog(catalog).list_databases():
+        shown = database_name(catalog, database)
+        raise analysis_error(
+            "SCHEMA_NOT_FOUND",
+            f"The schema {shown} cannot be found. Verify the spelling and correctness of the schema"
+            " and catalog.",
+            {"schemaName": shown},
+        )
+
+
+def _matches(name: str, pattern: str | None) -> bool:
+    """Whether a name matches one of `a*|b`, as LIKE of SHOW has it."""
+    if pattern is None:
+        return True
+    choices = [re.escape(each.strip()).replace("\\*", ".*") for each in pattern.split("|")]
+    return any(re.fullmatch(each, name, re.IGNORECASE) for each in choices)

@@ -1,0 +1,160 @@
+"""What does `spark.sql` do on a session with attached catalogs?
+
+A statement about a Lakebed table is run by Lakebed; a query that reads one goes to Spark with frames
+in the place of names; everything else goes to Spark as it came. A statement on a Lakebed table that
+Lakebed does not run is an error that says so.
+"""
+
+from pyspark.errors import ParseException
+from pyspark.sql import DataFrame
+
+from lakebed.spark.conditions import unsupported_operation
+from lakebed.spark.lake import Lake
+from lakebed.spark.names import quoted
+from lakebed.spark.sql import changes, definitions
+from lakebed.spark.sql.parser import parse_statement
+from lakebed.spark.sql.queries import NO_ARGUMENTS, Arguments, run_query
+from lakebed.spark.sql.references import analyse
+from lakebed.spark.sql.statements import (
+    CreateDatabase,
+    CreateTable,
+    CreateTemporaryView,
+    Delete,
+    Describe,
+    DropDatabase,
+    DropTable,
+    Insert,
+    Query,
+    ShowDatabases,
+    ShowTables,
+    Statement,
+    Unsupported,
+    Use,
+)
+from lakebed.spark.sql.tokens import tokenize
+
+_SPARK_CATALOG = "spark_catalog"
+
+
+def run_sql(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFrame:
+    """The answer to a statement."""
+    if not lake.registry.is_concerned(text):
+        return lake.sql(text, given.args, **given.fields)
+    try:
+        statement = parse_statement(text)
+    except ParseException:
+        if _is_lakes_own(lake, text):
+            raise
+        statement = Query()
+    answer = _run(lake, statement, given)
+    if answer is not None:
+        return answer
+    answer = run_query(lake, text, given)
+    if isinstance(statement, Use):
+        lake.registry.current_catalog = None
+    return answer
+
+
+def _run(lake: Lake, statement: Statement, given: Arguments) -> DataFrame | None:
+    """The answer of Lakebed; None when the statement is for Spark."""
+    match statement:
+        case Insert():
+            return changes.insert(lake, statement, given)
+        case Delete():
+            return changes.delete(lake, statement)
+        case CreateTable():
+            return definitions.create_table(lake, statement, given)
+        case CreateTemporaryView():
+            return _create_temporary_view(lake, statement, given)
+        case Unsupported():
+            _refuse(lake, statement)
+            return None
+        case Query():
+            return None
+        case _:
+            return _run_definition(lake, statement)
+
+
+def _run_definition(
+    lake: Lake,
+    statement: CreateDatabase
+    | DropDatabase
+    | ShowDatabases
+    | ShowTables
+    | Use
+    | DropTable
+    | Describe,
+) -> DataFrame | None:
+    match statement:
+        case CreateDatabase():
+            return definitions.create_database(lake, statement)
+        case DropDatabase():
+            return definitions.drop_database(lake, statement)
+        case ShowDatabases():
+            return definitions.show_databases(lake, statement)
+        case ShowTables():
+            return definitions.show_tables(lake, statement)
+        case Use():
+            return definitions.use(lake, statement)
+        case DropTable():
+            return definitions.drop_table(lake, statement)
+        case Describe():
+            return definitions.describe(lake, statement)
+
+
+def _create_temporary_view(
+    lake: Lake, statement: CreateTemporaryView, given: Arguments
+) -> DataFrame | None:
+    """A view over frames: its text alone would name parameters that are gone.
+
+    None when the view reads no Lakebed table, so that Spark keeps its text.
+    """
+    if lake.resolve(statement.name) is not None and len(statement.name) > 1:
+        raise unsupported_operation("CREATE TEMPORARY VIEW", quoted(statement.name))
+    if not _reads_lake(lake, statement.query):
+        return None
+    name = statement.name[-1]
+    frame = run_query(lake, statement.query, given)
+    if statement.is_global:
+        create = frame.createOrReplaceGlobalTempView if statement.is_replace else None
+        (create or frame.createGlobalTempView)(quoted((name,)))
+    elif statement.is_replace:
+        frame.createOrReplaceTempView(quoted((name,)))
+    elif not (statement.if_not_exists and lake.is_view(name)):
+        frame.createTempView(quoted((name,)))
+    if statement.is_cached:
+        lake.sql(f"CACHE TABLE {quoted((name,))}")
+    return lake.empty()
+
+
+def _reads_lake(lake: Lake, text: str) -> bool:
+    return lake.registry.is_concerned(text) and any(
+        lake.resolve(reference.parts) is not None
+        for reference in analyse(text, catalogs=lake.registry.catalogs).references
+    )
+
+
+def _refuse(lake: Lake, statement: Unsupported) -> None:
+    """Raises if the target is Lakebed's."""
+    registry = lake.registry
+    target = statement.target
+    is_ours = target[0] in registry.catalogs and len(target) > 1
+    if not is_ours and not statement.is_explicit_only:
+        is_ours = lake.resolve(target) is not None
+    is_procedure = statement.operation == "CALL" and target[0] == "sys"
+    if is_ours or (is_procedure and registry.current_catalog is not None):
+        raise unsupported_operation(statement.operation, quoted(target))
+
+
+def _is_lakes_own(lake: Lake, text: str) -> bool:
+    """Whether a text that is no statement was meant for Lakebed."""
+    tokens = tokenize(text)
+    names = {token.name for token in tokens if token.is_name}
+    if _SPARK_CATALOG in names:
+        return False
+    follows = zip(tokens, tokens[1:], strict=False)
+    is_explicit = any(
+        one.is_name and one.name in lake.registry.catalogs and other.is_symbol(".")
+        for one, other in follows
+    )
+    return is_explicit or lake.registry.current_catalog is not None
