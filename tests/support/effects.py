@@ -41,7 +41,9 @@ def open_catalog(
     return FilesystemCatalog(warehouse=warehouse, file_io=file_io, session=session)
 
 
-def reopen(table: Table, file_io: FileIO, *, seed: int = 1, clock: Callable[[], int] | None = None) -> Table:
+def reopen(
+    table: Table, file_io: FileIO, *, seed: int = 1, clock: Callable[[], int] | None = None
+) -> Table:
     """The same table through another store and with effects of its own, as another process has."""
     effects = fixed_effects(seed)
     if clock is not None:

@@ -55,5 +55,7 @@ def snapshot_ids(file_io: FileIO, location: str) -> list[int]:
 
 def read_snapshot(file_io: FileIO, location: str, snapshot_id: int) -> dict[str, object]:
     """A snapshot file as the JSON that it is."""
-    found: dict[str, object] = json.loads(file_io.read(f"{location}/snapshot/snapshot-{snapshot_id}"))
+    found: dict[str, object] = json.loads(
+        file_io.read(f"{location}/snapshot/snapshot-{snapshot_id}")
+    )
     return found

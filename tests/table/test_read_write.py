@@ -22,9 +22,7 @@ def keyed_table(**options: str) -> Table:
     catalog = open_catalog(MemoryFileIO())
     catalog.create_database("db")
     given = {"bucket": "1", **{key.replace("_", "-"): value for key, value in options.items()}}
-    return catalog.create_table(
-        "db.t", schema=schema(COLUMNS), primary_key=["id"], options=given
-    )
+    return catalog.create_table("db.t", schema=schema(COLUMNS), primary_key=["id"], options=given)
 
 
 def rows_of(table: Table, **asked: int) -> list[Row]:
@@ -88,7 +86,10 @@ def test_writing_no_rows_makes_no_snapshot(shape: Shape) -> None:
 def test_overwrite_replaces_all_or_one_or_the_found_partitions(shape: Shape) -> None:
     built = build_table(shape, HISTORIES["one-commit"])
     rows = built.rows
-    days = {name: [row for row in rows if row["dt"] == name] for name in ("2026-01-01", "2026-01-02", "2026-01-03")}
+    days = {
+        name: [row for row in rows if row["dt"] == name]
+        for name in ("2026-01-01", "2026-01-02", "2026-01-03")
+    }
     first = shape.row(0, 7)
     assert first["dt"] == "2026-01-01"
 
@@ -131,9 +132,7 @@ def test_overwrite_takes_rows_that_carry_the_partition_that_they_belong_to() -> 
 def test_overwrite_refuses_rows_outside_the_partition_and_leaves_no_file() -> None:
     built = build_table(UNAWARE_PARTITIONED, HISTORIES["one-commit"])
     with pytest.raises(InvalidDataError, match="outside the partition .*nothing was written"):
-        built.table.overwrite(
-            built.arrow([built.shape.row(0, 8)]), partition={"dt": "2026-01-02"}
-        )
+        built.table.overwrite(built.arrow([built.shape.row(0, 8)]), partition={"dt": "2026-01-02"})
     assert rows_of(built.table) == sorted_rows(built.rows)
     assert orphans(built.table, built.file_io) == set()
 

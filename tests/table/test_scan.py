@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from lakebed.errors import InvalidArgumentError, InvalidTableError, UnsupportedError
+from lakebed.errors import InvalidArgumentError, UnsupportedError
 from lakebed.format.schema_definition import schema
 from lakebed.storage.memory import MemoryFileIO
 from lakebed.table.table import Table
@@ -40,7 +40,6 @@ ATOMIC_TYPES: dict[str, tuple[pa.DataType, object]] = {
     "TIMESTAMP(0)": (pa.timestamp("s"), dt.datetime(1969, 12, 31, 23, 59, 59)),  # noqa: DTZ001
     "TIMESTAMP(3)": (pa.timestamp("ms"), dt.datetime(2026, 1, 1, 0, 0, 0, 1000)),  # noqa: DTZ001
     "TIMESTAMP(6)": (pa.timestamp("us"), dt.datetime(2026, 1, 1, 0, 0, 0, 1)),  # noqa: DTZ001
-    "TIMESTAMP(9)": (pa.timestamp("ns"), dt.datetime(2026, 1, 1, 0, 0, 0, 1)),  # noqa: DTZ001
     "TIMESTAMP(3) WITH LOCAL TIME ZONE": (
         pa.timestamp("ms", "UTC"),
         dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
@@ -102,7 +101,9 @@ def test_an_empty_table_has_the_schema_of_a_full_one() -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("names", [["note"], ["note", "id"], ["dt"], ["amount", "dt", "id", "note"]])
+@pytest.mark.parametrize(
+    "names", [["note"], ["note", "id"], ["dt"], ["amount", "dt", "id", "note"]]
+)
 def test_columns_come_in_the_order_asked(shape: Shape, names: list[str]) -> None:
     built = build_table(shape, HISTORIES["overlapping"])
     found = built.table.scan(columns=names).to_arrow()
@@ -222,10 +223,10 @@ def test_pandas_frame_has_the_rows(built: BuiltTable) -> None:
 def test_duckdb_view_has_the_rows_in_a_new_or_a_given_connection(built: BuiltTable) -> None:
     wanted = sum(float(str(row["amount"])) for row in built.rows)
     question = "SELECT count(*), sum(amount) FROM v"
-    assert built.table.scan().to_duckdb("v").sql(question).fetchone() == (18, wanted)
+    assert built.table.scan().to_duckdb("v").sql(question).fetchall() == [(18, wanted)]
     with duckdb.connect() as connection:
         assert built.table.scan(limit=3).to_duckdb("v", connection) is connection
-        assert connection.sql("SELECT count(*) FROM v").fetchone() == (3,)
+        assert connection.sql("SELECT count(*) FROM v").fetchall() == [(3,)]
 
 
 def test_several_threads_read_what_one_reads() -> None:
@@ -242,7 +243,9 @@ def test_two_points_in_time_are_refused() -> None:
         table.scan(incremental_mode="diff")
 
 
-@pytest.mark.parametrize("point", [{"tag": "v"}, {"timestamp": 1}, {"watermark": 1}, {"incremental": (1, 2)}])
+@pytest.mark.parametrize(
+    "point", [{"tag": "v"}, {"timestamp": 1}, {"watermark": 1}, {"incremental": (1, 2)}]
+)
 def test_a_point_in_time_that_is_not_built_yet_says_so(point: dict[str, object]) -> None:
     table = build_table(KEYED, HISTORIES["one-commit"]).table
     with pytest.raises(UnsupportedError, match=f"reading by {next(iter(point))} is not supported"):
@@ -254,8 +257,3 @@ def test_a_snapshot_id_that_is_no_whole_number_is_refused(wrong: object) -> None
     table = build_table(KEYED, HISTORIES["one-commit"]).table
     with pytest.raises(InvalidArgumentError, match="snapshot_id is a whole number"):
         table.scan(snapshot_id=wrong)  # type: ignore[arg-type]  # the point
-
-
-def test_a_table_of_no_columns_cannot_be() -> None:
-    with pytest.raises(InvalidTableError, match="column"):
-        new_table([])

@@ -31,8 +31,6 @@ def test_a_condition_on_the_key_finds_its_row_alone(shape: Shape) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_merging_in_a_tiny_budget_changes_no_row(shape: Shape) -> None:
-    built = build_table(
-        shape, HISTORIES["overlapping"], session={"lakebed.merge.memory": "1 kb"}
-    )
+    built = build_table(shape, HISTORIES["overlapping"], session={"lakebed.merge.memory": "1 kb"})
     assert sorted_rows(built.table.scan().to_arrow()) == sorted_rows(built.rows)
     assert built.table.scan().count() == len(built.rows)

@@ -1,7 +1,7 @@
 """How do the columns of a frame become those of a table?
 
-By name for DataFrame writers and BY NAME, by position for SQL and `insertInto`. Types follow Spark's
-ANSI store assignment: what may lose the meaning of a value is refused before anything runs.
+By name for DataFrame writers and BY NAME, by position for SQL and `insertInto`. Types follow
+Spark's ANSI store assignment: what may lose the meaning of a value is refused before anything runs.
 Columns that the frame lacks are left out; the table gives them their default or null, or refuses.
 """
 
@@ -112,6 +112,8 @@ def can_store(given: spark_types.DataType, wanted: spark_types.DataType) -> bool
             return True
         case _, spark_types.StringType():
             return isinstance(given, spark_types.AtomicType)
+        case _:
+            pass
     if isinstance(given, _DATETIMES) and isinstance(wanted, _DATETIMES):
         return True
     return type(given) is type(wanted)

@@ -1,13 +1,13 @@
 """How does Spark's JVM compute the bucket of a row?
 
-As a temporary function of SQL, so that no row visits Python for it: the bytes of the key's BinaryRow
-are put together and hashed by Spark's own `hash`, which is the format's murmur3 (format.md 9). Types
-whose bytes SQL cannot give go through a function over Arrow.
+As a temporary function of SQL, so that no row visits Python for it: the bytes of the key's
+BinaryRow are put together and hashed by Spark's own `hash`, which is the format's murmur3
+(format.md 9). Types whose bytes SQL cannot give go through a function over Arrow.
 
 The bucket here only brings rows of a bucket into one task; the writer there computes it again.
 
-The surprising thing: `cast(bigint as binary)` is refused in ANSI mode, but a function whose body was
-analysed outside of ANSI mode keeps working in it.
+The surprising thing: `cast(bigint as binary)` is refused in ANSI mode, but a function whose body
+was analysed outside of ANSI mode keeps working in it.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
+from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
 
 from lakebed.format.bucket import assign_buckets
-from lakebed.format.types import AtomicType, DataField, TypeRoot
+from lakebed.format.types import AtomicType, DataField, DataType, TypeRoot
 from lakebed.spark.registry import Registry
 from lakebed.spark.types import to_spark_type
 
@@ -66,7 +67,8 @@ def bucket_column(
         hashed = F.call_function(_hash_function(spark, registry, fields), *columns)
         return F.abs(hashed % F.lit(total_buckets)).cast("int")
     buckets = BucketsOf(tuple(field.type for field in fields), total_buckets, function)
-    assign = F.arrow_udf(buckets, "int")  # type: ignore[call-overload]  # any callable will do
+    # The stubs ask for the kind of function, which PySpark infers from the annotations.
+    assign = arrow_udf(buckets, "int", ArrowUDFType.SCALAR)
     found: Column = assign(*columns)
     return found
 
@@ -75,11 +77,13 @@ def bucket_column(
 class BucketsOf:
     """The bucket function over Arrow arrays, for key types that SQL cannot spell as bytes."""
 
-    types: tuple[object, ...]
+    types: tuple[DataType, ...]
     total_buckets: int
     function: str
 
-    def __call__(self, *columns: pa.Array) -> pa.Array:
+    def __call__(
+        self, *columns: pa.Array[pa.Scalar[pa.DataType]]
+    ) -> pa.Array[pa.Scalar[pa.DataType]]:
         """The bucket of each row."""
         ids = assign_buckets(
             columns, self.types, total_buckets=self.total_buckets, function=self.function

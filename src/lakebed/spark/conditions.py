@@ -55,7 +55,7 @@ _OWN: tuple[tuple[type[LakebedError], str], ...] = (
 )
 
 
-class LakeAnalysisException(AnalysisException):  # noqa: N818 - a name as Spark's own
+class LakeAnalysisException(AnalysisException):
     """Spark's AnalysisException, raised by Lakebed."""
 
     def getSqlState(self) -> str | None:

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from lakebed.catalog.catalog import Catalog
-from lakebed.errors import InvalidArgumentError, NotFoundError, UnsupportedError
+from lakebed.errors import InvalidArgumentError, NotFoundError
 from lakebed.format.predicate import Expression
 from lakebed.spark.conditions import spark_errors, table_not_found, unknown_column
 from lakebed.spark.names import TableName, quoted, split_name

@@ -32,7 +32,7 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataFrame
     fields = [plan.reader.table_schema.field(name) for name in plan.reader.columns]
     schema = to_spark_schema(fields)
     raw = [split for split in plan.splits if split.is_raw]
-    if not _reads_natively(spark, registry, fields, raw):
+    if not _reads_natively(spark, registry, fields, splits=raw):
         raw = []
     taken = {id(split) for split in raw}
     merging = [split for split in plan.splits if id(split) not in taken]
@@ -79,7 +79,7 @@ def _native_frame(spark: SparkSession, schema: StructType, paths: Sequence[str])
 
 
 def _reads_natively(
-    spark: SparkSession, registry: Registry, fields: Iterable[DataField], splits: Sequence[Split]
+    spark: SparkSession, registry: Registry, fields: Iterable[DataField], *, splits: Sequence[Split]
 ) -> bool:
     paths = [path for split in splits for path in split.file_paths]
     if not paths or not all(is_native(field.type) for field in fields):

@@ -177,8 +177,7 @@ def _to_arrow_type(kind: spark_types.DataType) -> pa.DataType:
             element = _to_arrow_type(kind.elementType)
             return pa.list_(pa.field("element", element, nullable=kind.containsNull))
         case spark_types.MapType():
-            value = pa.field("value", _to_arrow_type(kind.valueType), nullable=True)
-            return pa.map_(_to_arrow_type(kind.keyType), value)
+            return pa.map_(_to_arrow_type(kind.keyType), _to_arrow_type(kind.valueType))
         case spark_types.StructType():
             return pa.struct([_to_arrow_field(field) for field in kind.fields])
         case _:

@@ -1,10 +1,11 @@
 """How does a frame become a snapshot?
 
-The rows are brought together by bucket in the JVM, written by tasks in Python workers, and committed
-once, here in the driver: tasks hand back only commit messages, of successful attempts only. When
-anything fails nothing is committed, and the files that are known are deleted.
+The rows are brought together by bucket in the JVM, written by tasks in Python workers, and
+committed once, here in the driver: tasks hand back only commit messages, of successful attempts
+only. When anything fails nothing is committed, and the files that are known are deleted.
 
-Every bucket is written by one task, so that the last of several rows of a key is one task's to find.
+Every bucket is written by one task, so that the last of several rows of a key is one task's to
+find.
 """
 
 import pickle
@@ -107,7 +108,7 @@ def _write_in_tasks(
     by_task = _by_task(frame, parts, registry)
     rows = by_task.mapInArrow(write, f"{RESULT_COLUMN} BINARY").collect()
     # Written by our own tasks.
-    results = [pickle.loads(row[0]) for row in rows]  # noqa: S301 - see above
+    results = [pickle.loads(row[0]) for row in rows]
     messages = [message for result in results if isinstance(result, list) for message in result]
     error = next((result for result in results if isinstance(result, LakebedError)), None)
     if error is not None:

@@ -24,7 +24,8 @@ def insert(lake: Lake, statement: Insert, given: Arguments) -> DataFrame | None:
     table = lake.load(name)
     partition = _partition(table, statement.partition)
     fixed = {key: F.expr(text) for key, text in partition.items() if text is not None}
-    frame = _aligned(lake, run_query(lake, statement.query, given), table, statement, fixed=fixed)
+    rows = run_query(lake, statement.query, given)
+    frame = _aligned(lake, rows, table, statement=statement, fixed=fixed)
     tokens = tokenize(statement.query)
     values = {key: _value(lake, text) for key, text in partition.items() if text is not None}
     mode = lake.overwrite_mode() if statement.is_overwrite else "append"
@@ -66,8 +67,8 @@ def _aligned(
     lake: Lake,
     frame: DataFrame,
     table: Table,
-    statement: Insert,
     *,
+    statement: Insert,
     fixed: Mapping[str, Column],
 ) -> DataFrame:
     if statement.is_by_name:

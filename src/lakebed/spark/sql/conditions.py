@@ -11,9 +11,9 @@ from datetime import date, datetime, tzinfo
 from sqlglot import exp
 
 from lakebed.errors import LakebedError
-from lakebed.format.predicate import And, Expression
+from lakebed.format.predicate import Cast, Expression, conjunction, walk
 from lakebed.format.predicate_parser import parse_predicate
-from lakebed.format.types import RowType
+from lakebed.format.types import AtomicType, RowType, TypeRoot
 from lakebed.spark.names import quoted
 
 _COMPARISONS: dict[type[exp.Expression], str] = {
@@ -56,16 +56,28 @@ def scan_predicate(
         arguments: Values of named parameters.
     """
     names = {field.name.lower(): field.name for field in row_type.fields}
+    if len(names) < len(row_type.fields):
+        # Names that differ in case only: which is meant, Spark knows.
+        return None
     accepted = []
     for conjunct in conjuncts:
         try:
             text = _Words(names, arguments).of(conjunct)
-            accepted.append(parse_predicate(text, row_type, time_zone=time_zone))
+            condition = parse_predicate(text, row_type, time_zone=time_zone)
         except (_NotPlainError, LakebedError):
             continue
-    if not accepted:
-        return None
-    return accepted[0] if len(accepted) == 1 else And(tuple(accepted))
+        if not any(_may_fail(node) for node in walk(condition)):
+            accepted.append(condition)
+    return conjunction(accepted)
+
+
+def _may_fail(node: Expression) -> bool:
+    """Whether a part may have no value for some row: Spark might never have come to that row."""
+    return (
+        isinstance(node, Cast)
+        and isinstance(node.operand.type, AtomicType)
+        and node.operand.type.root in {TypeRoot.CHAR, TypeRoot.VARCHAR}
+    )
 
 
 class _Words:
@@ -94,7 +106,8 @@ class _Words:
             case exp.Between():
                 low, high = self._operand(node.args["low"]), self._operand(node.args["high"])
                 return f"{self._operand(node.this)} BETWEEN {low} AND {high}"
-        raise _NotPlainError
+            case _:
+                raise _NotPlainError
 
     def _operand(self, node: exp.Expression) -> str:
         match node:
@@ -112,6 +125,8 @@ class _Words:
                     return f"{word} {_string(node.this.this)}"
             case exp.Placeholder() if isinstance(node.this, str) and node.this in self._arguments:
                 return _argument(self._arguments[node.this])
+            case _:
+                pass
         raise _NotPlainError
 
 
@@ -132,4 +147,5 @@ def _argument(value: object) -> str:
             return _string(value)
         case date() if not isinstance(value, datetime):
             return f"DATE '{value.isoformat()}'"
-    raise _NotPlainError
+        case _:
+            raise _NotPlainError

@@ -22,7 +22,7 @@ from lakebed.spark.sql.statements import (
     ShowTables,
     Use,
 )
-from lakebed.spark.types import to_spark_type, type_text
+from lakebed.spark.types import type_text
 from lakebed.table.table import Table
 
 _NAMESPACE = StructField("namespace", StringType(), nullable=False)
@@ -136,9 +136,9 @@ def create_table(lake: Lake, statement: CreateTable, given: Arguments) -> DataFr
             {"tableName": str(name), "operation": f"USING {statement.provider}"},
         )
     if statement.query is not None:
-        return _create_as(lake, name, statement, given)
+        return _create_as(lake, name, statement, given=given)
     schema = _columns(statement)
-    _create(lake, name, schema, statement)
+    _create(lake, name, schema, statement=statement)
     return lake.empty()
 
 
@@ -189,7 +189,9 @@ def _details(name: TableName, table: Table) -> list[tuple[str, str, str | None]]
     ]
 
 
-def _create_as(lake: Lake, name: TableName, statement: CreateTable, given: Arguments) -> DataFrame:
+def _create_as(
+    lake: Lake, name: TableName, statement: CreateTable, *, given: Arguments
+) -> DataFrame:
     if statement.columns:
         raise analysis_error(
             "LAKEBED_INVALID_ARGUMENT",
@@ -198,7 +200,7 @@ def _create_as(lake: Lake, name: TableName, statement: CreateTable, given: Argum
     if statement.if_not_exists and lake.exists(name):
         return lake.empty()
     frame = run_query(lake, statement.query or "", given)
-    table = _create(lake, name, frame.schema, statement)
+    table = _create(lake, name, frame.schema, statement=statement)
     try:
         lake.write(frame, table)
     except (AnalysisException, LakebedError):
@@ -207,7 +209,7 @@ def _create_as(lake: Lake, name: TableName, statement: CreateTable, given: Argum
     return lake.empty()
 
 
-def _create(lake: Lake, name: TableName, schema: StructType, statement: CreateTable) -> Table:
+def _create(lake: Lake, name: TableName, schema: StructType, *, statement: CreateTable) -> Table:
     return lake.create(
         name,
         schema,
@@ -222,7 +224,8 @@ def _columns(statement: CreateTable) -> StructType:
     """The columns as Spark's own parser reads them, those defined by PARTITIONED BY last."""
     texts = [statement.columns.strip()] if statement.columns.strip() else []
     texts += [f"`{column}` {kind}" for column, kind in statement.partitions if kind]
-    return StructType.fromDDL(", ".join(texts))
+    schema = StructType.fromDDL(", ".join(texts))
+    return schema if isinstance(schema, StructType) else StructType([StructField("value", schema)])
 
 
 def _require_database(lake: Lake, catalog: str, database: str) -> None:

@@ -248,7 +248,7 @@ def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
 
 
 def _describe(cursor: Cursor) -> Statement:
-    if cursor.sees("QUERY") or _is_query(cursor) and not cursor.sees("TABLE"):
+    if cursor.sees("QUERY") or (_is_query(cursor) and not cursor.sees("TABLE")):
         return Query()
     for word in (*_DATABASE, "FUNCTION", "CATALOG"):
         if cursor.accept(word):

@@ -12,6 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from sqlglot import exp
 
+from lakebed.format.predicate import Expression
 from lakebed.format.types import AtomicType
 from lakebed.spark.lake import NOW, Lake, Travel
 from lakebed.spark.names import TableName, bare_or_quoted
@@ -71,13 +72,13 @@ def run_query(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFra
     travels = _travels(lake, uses)
     needs = [_need(query, use, given) for use in uses]
     try:
-        return _run(lake, spliced, uses, travels, needs=needs, given=given)
+        return _run(lake, spliced, uses, travels=travels, needs=needs, given=given)
     except AnalysisException as error:
         is_pruned = any(need is not ALL for need in needs)
         if not is_pruned or not (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
             raise
     # Once more with every column: the error then lists what the tables really have.
-    return _run(lake, spliced, uses, travels, needs=[ALL] * len(uses), given=given)
+    return _run(lake, spliced, uses, travels=travels, needs=[ALL] * len(uses), given=given)
 
 
 def _uses(lake: Lake, query: QueryText) -> list[_Use]:
@@ -114,8 +115,8 @@ def _run(
     lake: Lake,
     spliced: str,
     uses: list[_Use],
-    travels: list[Travel],
     *,
+    travels: list[Travel],
     needs: list[Need],
     given: Arguments,
 ) -> DataFrame:
@@ -123,7 +124,7 @@ def _run(
         f"{_PARAMETER}{index}": lake.read(
             use.table,
             columns=need.columns,
-            where=_predicate(lake, use, need.conjuncts, given),
+            where=_predicate(lake, use, need.conjuncts, given=given),
             travel=travel,
             options=use.reference.options,
         )
@@ -133,8 +134,8 @@ def _run(
 
 
 def _predicate(
-    lake: Lake, use: _Use, conjuncts: tuple[exp.Expression, ...], given: Arguments
-) -> object:
+    lake: Lake, use: _Use, conjuncts: tuple[exp.Expression, ...], *, given: Arguments
+) -> Expression | None:
     if not conjuncts:
         return None
     return scan_predicate(

@@ -23,9 +23,10 @@ _BEFORE_TABLE = ("FROM", "JOIN", "TABLE")
 # FROM stands between the arguments of these.
 _FROM_FUNCTIONS = ("EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "OVERLAY")
 _NO_ALIAS = frozenset(
-    "ANTI CLUSTER CROSS DISTRIBUTE EXCEPT FULL GROUP HAVING INNER INTERSECT JOIN LATERAL LEFT LIMIT"
-    " MINUS NATURAL OFFSET ON ORDER PIVOT QUALIFY RIGHT SELECT SEMI SORT TABLESAMPLE UNION UNPIVOT"
-    " USING WHERE WINDOW WHEN SET INSERT".split()
+    {"ANTI", "CLUSTER", "CROSS", "DISTRIBUTE", "EXCEPT", "FULL", "GROUP", "HAVING", "INNER"}
+    | {"INSERT", "INTERSECT", "JOIN", "LATERAL", "LEFT", "LIMIT", "MINUS", "NATURAL", "OFFSET"}
+    | {"ON", "ORDER", "PIVOT", "QUALIFY", "RIGHT", "SELECT", "SEMI", "SET", "SORT", "TABLESAMPLE"}
+    | {"UNION", "UNPIVOT", "USING", "WHEN", "WHERE", "WINDOW"}
 )
 _FIELD = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:(?:EXTENDED|FORMATTED|COST|CODEGEN)\s+)?", re.IGNORECASE)
@@ -100,14 +101,14 @@ def analyse(text: str, *, catalogs: Collection[str], has_fields: bool = False) -
         if token.is_name and (found := _clauses_behind(text, tokens, index + 1)) is not None
     }
     tree = _parse(_masked(text, clauses, has_fields=has_fields))
-    found = {} if tree is None else _in_tree(tree)
+    by_start = {} if tree is None else _in_tree(tree)
     for index, parts in _in_tokens(tokens, catalogs, is_parsed=tree is not None):
         start, end = tokens[index].start, tokens[index + 2 * len(parts) - 2].end
-        found.setdefault(start, Reference(parts=parts, start=start, end=end, clauses_end=end))
+        by_start.setdefault(start, Reference(parts=parts, start=start, end=end, clauses_end=end))
     ends = {token.end: index for index, token in enumerate(tokens)}
     references = [
-        _completed(reference, clauses.get(reference.end), tokens, ends[reference.end] + 1)
-        for _, reference in sorted(found.items())
+        _completed(reference, clauses.get(reference.end), tokens, behind=ends[reference.end] + 1)
+        for _, reference in sorted(by_start.items())
     ]
     return QueryText(text=text, tokens=tokens, tree=tree, references=tuple(references))
 
@@ -181,10 +182,12 @@ def _field_name(found: re.Match[str]) -> str:
 
 def _parse(text: str) -> exp.Expression | None:
     try:
-        tree = sqlglot.parse_one(text, dialect="spark")
+        tree: object = sqlglot.parse_one(text, dialect="spark")
     except (SqlglotError, RecursionError):
         return None
-    return None if isinstance(tree, exp.Command) else tree
+    if isinstance(tree, exp.Command) or not isinstance(tree, exp.Expression):
+        return None
+    return tree
 
 
 def _in_tree(tree: exp.Expression) -> dict[int, Reference]:
@@ -258,7 +261,7 @@ def _name_at(tokens: list[Token], index: int) -> tuple[str, ...]:
 
 
 def _completed(
-    reference: Reference, clauses: _Clauses | None, tokens: list[Token], behind: int
+    reference: Reference, clauses: _Clauses | None, tokens: list[Token], *, behind: int
 ) -> Reference:
     end = reference.end
     if clauses is not None:

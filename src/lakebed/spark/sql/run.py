@@ -1,9 +1,11 @@
 """What does `spark.sql` do on a session with attached catalogs?
 
-A statement about a Lakebed table is run by Lakebed; a query that reads one goes to Spark with frames
-in the place of names; everything else goes to Spark as it came. A statement on a Lakebed table that
-Lakebed does not run is an error that says so.
+A statement about a Lakebed table is run by Lakebed; a query that reads one goes to Spark with
+frames in the place of names; everything else goes to Spark as it came. A statement on a Lakebed
+table that Lakebed does not run is an error that says so.
 """
+
+from itertools import pairwise
 
 from pyspark.errors import ParseException
 from pyspark.sql import DataFrame
@@ -152,7 +154,7 @@ def _is_lakes_own(lake: Lake, text: str) -> bool:
     names = {token.name for token in tokens if token.is_name}
     if _SPARK_CATALOG in names:
         return False
-    follows = zip(tokens, tokens[1:], strict=False)
+    follows = pairwise(tokens)
     is_explicit = any(
         one.is_name and one.name in lake.registry.catalogs and other.is_symbol(".")
         for one, other in follows

@@ -1,0 +1,174 @@
+"""A store that fails at the n-th call of a write, for every n: before, after, unknown, for good.
+
+What must hold whatever fails: the table reads as before or as after, a fresh writer commits on top,
+what was acknowledged is there, and a write that is known to have failed leaves no data file.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from lakebed.errors import CommitUnknownError, StorageError
+from lakebed.storage.memory import MemoryFileIO
+from lakebed.table.table import Table
+from support.effects import reopen
+from support.faulty_file_io import FaultMode, FaultyFileIO
+from support.store_listing import orphans, read_store, snapshot_ids
+from support.table_builder import HISTORIES, BuiltTable, Row, Shape, build_table, sorted_rows
+
+Write = Callable[[BuiltTable, Table], object]
+
+
+def rows_of(built: BuiltTable, version: int) -> object:
+    return built.arrow([built.shape.row(number, version) for number in range(2, 7)])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A write, and the table that it is done to."""
+
+    shape: Shape
+    write: Write
+    history: str = "one-commit"
+
+
+KEYED = Shape(buckets=2, is_partitioned=True)
+UNAWARE = Shape(has_primary_key=False, buckets=-1, is_partitioned=True)
+
+CASES: dict[str, Case] = {
+    "first append": Case(UNAWARE, lambda built, table: table.append(rows_of(built, 9)), "empty"),
+    "append": Case(UNAWARE, lambda built, table: table.append(rows_of(built, 9))),
+    "upsert": Case(KEYED, lambda built, table: table.upsert(rows_of(built, 9))),
+    "delete by key": Case(KEYED, lambda _, table: table.delete("id > 0")),
+    "delete by rewrite": Case(UNAWARE, lambda _, table: table.delete("id > 0")),
+    "overwrite": Case(KEYED, lambda built, table: table.overwrite(rows_of(built, 9))),
+    "overwrite of found partitions": Case(
+        UNAWARE, lambda built, table: table.overwrite(rows_of(built, 9), partition="dynamic")
+    ),
+    "truncate": Case(KEYED, lambda _, table: table.truncate()),
+    "append that rolls": Case(
+        UNAWARE.with_options(target_file_row_num="1"),
+        lambda built, table: table.append(rows_of(built, 9)),
+    ),
+    "append that merges manifests": Case(
+        UNAWARE.with_options(manifest_merge_min_count="2"),
+        lambda built, table: table.append(rows_of(built, 9)),
+        "overlapping",
+    ),
+}
+
+
+class Store:
+    """The state before a write, from which each run starts anew."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.built = build_table(case.shape, HISTORIES[case.history])
+        self.files = read_store(self.built.file_io, "memory:/")
+        self.before = sorted_rows(self.built.rows)
+        clean = self.fresh()
+        done = reopen(self.built.table, clean)
+        assert case.write(self.built, done) is not None
+        self.after = read_rows(done)
+        self.ids_before = snapshot_ids(self.built.file_io, done.location)
+        self.ids_after = snapshot_ids(clean, done.location)
+        assert self.after != self.before
+        assert orphans(done, clean) == set()
+
+    def fresh(self) -> MemoryFileIO:
+        file_io = MemoryFileIO()
+        for path, data in self.files.items():
+            file_io.write(path, data)
+        return file_io
+
+
+def read_rows(table: Table) -> list[Row]:
+    rows = sorted_rows(table.scan().to_arrow())
+    assert table.scan().count() == len(rows)
+    return rows
+
+
+@dataclass(frozen=True)
+class Run:
+    """One write that met a fault."""
+
+    faulty: FaultyFileIO
+    table: Table
+    file_io: MemoryFileIO
+    error: Exception | None
+    acknowledged: bool
+
+    def __str__(self) -> str:
+        return f"failed at {self.faulty.failed_call}, raised {self.error!r}"
+
+
+def runs(store: Store, mode: FaultMode, *, counts_reads: bool, stays_down: bool) -> Iterator[Run]:
+    """The write again and again, failing one call later each time."""
+    for fail_at in range(1, 500):
+        file_io = store.fresh()
+        faulty = FaultyFileIO(
+            file_io, fail_at, mode, counts_reads=counts_reads, stays_down=stays_down
+        )
+        table = reopen(store.built.table, faulty, seed=fail_at)
+        error: Exception | None = None
+        snapshot: object = None
+        try:
+            snapshot = store.case.write(store.built, table)
+        except (StorageError, CommitUnknownError) as raised:
+            error = raised
+        if not faulty.has_failed:
+            assert fail_at > 5
+            assert error is None
+            return
+        clean = reopen(store.built.table, file_io, seed=1000)
+        yield Run(faulty, clean, file_io, error, snapshot is not None)
+    raise AssertionError("the write never came to its end")
+
+
+def check_state(store: Store, run: Run) -> None:
+    """As before or as after, whole; acknowledged means after."""
+    rows = read_rows(run.table)
+    ids = snapshot_ids(run.file_io, run.table.location)
+    assert (rows, ids) in [(store.before, store.ids_before), (store.after, store.ids_after)], run
+    assert run.acknowledged == (run.error is None), run
+    if run.acknowledged:
+        assert rows == store.after, run
+    extra = store.built.shape.row(100, 0)
+    run.table.append(store.built.arrow([extra]))
+    assert read_rows(run.table) == sorted_rows([*rows, extra]), run
+    assert snapshot_ids(run.file_io, run.table.location) == [*ids, len(ids) + 1], run
+
+
+def check_known_failure(store: Store, run: Run) -> None:
+    """An error that is not "unknown" means that nothing happened and nothing is left."""
+    if run.error is None or isinstance(run.error, CommitUnknownError):
+        return
+    assert read_rows(run.table) == store.before, run
+    assert orphans(run.table, run.file_io) == set(), run
+
+
+@pytest.fixture(params=list(CASES))
+def store(request: pytest.FixtureRequest) -> Store:
+    return Store(CASES[request.param])
+
+
+@pytest.mark.parametrize("mode", ["before", "after", "unknown"])
+def test_a_change_that_fails_once_loses_and_leaves_nothing(store: Store, mode: FaultMode) -> None:
+    for run in runs(store, mode, counts_reads=False, stays_down=False):
+        check_known_failure(store, run)
+        check_state(store, run)
+
+
+def test_a_read_that_fails_once_loses_and_leaves_nothing(store: Store) -> None:
+    for run in runs(store, "before", counts_reads=True, stays_down=False):
+        check_known_failure(store, run)
+        check_state(store, run)
+
+
+@pytest.mark.parametrize("mode", ["before", "after"])
+def test_a_process_that_dies_leaves_a_table_that_reads_and_goes_on(
+    store: Store, mode: FaultMode
+) -> None:
+    for run in runs(store, mode, counts_reads=False, stays_down=True):
+        check_state(store, run)
