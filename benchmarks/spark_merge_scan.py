@@ -4,6 +4,8 @@ The raw scan returns all 5 M rows, duplicates included, and merges nothing: it i
 a reader that must look at every row, not a competitor.
 """
 
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,9 +62,11 @@ def _compare(name: str, frames: tuple[Frame, Frame], *, effort: Effort) -> Outco
 @contextmanager
 def _session(*, warehouse: Path) -> Iterator[SparkSession]:
     ensure_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = (
         SparkSession.builder.master("local[*]")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "4g")
         .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")

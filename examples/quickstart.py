@@ -6,7 +6,9 @@
 """
 
 import logging
+import os
 import shutil
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -25,7 +27,9 @@ import lakebed
 from lakebed.spark import attach
 from lakebed.spark.java import ensure_java
 
-WAREHOUSE = Path(__file__).resolve().parents[1] / ".cache" / "quickstart"
+CACHE = Path(__file__).resolve().parents[1] / ".cache"
+WAREHOUSE = CACHE / "quickstart"
+SPARK_LOG = CACHE / "quickstart-spark.log"
 KEY = "month, time_hour, carrier, flight, origin"
 COLUMNS: list[tuple[str, pa.DataType]] = [
     ("month", pa.int32()),
@@ -74,6 +78,7 @@ def main() -> None:
     """Tells the story."""
     console.print("\n[bold]Lakebed quickstart[/]: a year of flights from New York, upserted\n")
     shutil.rmtree(WAREHOUSE, ignore_errors=True)
+    CACHE.mkdir(exist_ok=True)
     with step("start Spark, attach a catalog (no connector JAR)"):
         spark = start_spark()
     with step("CREATE TABLE, partitioned by month, 2 buckets each"):
@@ -108,16 +113,30 @@ def main() -> None:
 def start_spark() -> SparkSession:
     """A local session with the catalog `lake`."""
     ensure_java()
-    spark = (
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers run what this runs
+    builder = (
         SparkSession.builder.appName("lakebed quickstart")
         .master("local[*]")
         .config("spark.ui.enabled", "false")
-        .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.execution.arrow.pyspark.enabled", "true")
-        .getOrCreate()
     )
+    with errors_to(SPARK_LOG):
+        spark = builder.getOrCreate()
     return attach(spark, "lake", warehouse=WAREHOUSE.as_uri())
+
+
+@contextmanager
+def errors_to(path: Path) -> Iterator[None]:
+    """Lets what is started meanwhile, here the JVM, complain into a file, and not on the screen."""
+    kept = os.dup(2)
+    with path.open("wb") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def load(spark: SparkSession) -> None:

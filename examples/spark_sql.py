@@ -1,5 +1,7 @@
 """PySpark without a connector JAR: SQL, DataFrames and `format("paimon")` on one table."""
 
+import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,7 +14,9 @@ from lakebed.spark.java import ensure_java
 def main() -> None:
     """Creates by SQL, writes by SQL and DataFrame, reads now and then."""
     ensure_java()
-    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers run what this runs
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.ui.showConsoleProgress", "false")
     with tempfile.TemporaryDirectory() as warehouse:
         show(spark.getOrCreate(), Path(warehouse))
 

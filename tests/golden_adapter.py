@@ -24,16 +24,18 @@ def read(
     filter_sql: str | None = None,
     columns: list[str] | None = None,
     system_table: str | None = None,
-    incremental: dict[str, str | int] | None = None,
+    incremental: dict[str, int | str] | None = None,
 ) -> list[dict[str, object]]:
     """The rows of one query."""
     table = lakebed.load_table(f"{table_path}${system_table}" if system_table else table_path)
-    travel: dict[str, object] = {"snapshot_id": snapshot, "tag": tag}
-    if incremental:
-        travel["incremental"] = (incremental["start"], incremental["end"])
-        travel["incremental_mode"] = incremental.get("mode", "auto")
-    asked = {name: value for name, value in travel.items() if value is not None}
-    rows = table.scan(columns=columns, where=filter_sql, **asked).to_arrow()
+    rows = table.scan(
+        columns=columns,
+        where=filter_sql,
+        snapshot_id=snapshot,
+        tag=tag,
+        incremental=(incremental["start"], incremental["end"]) if incremental else None,
+        incremental_mode=str(incremental.get("mode", "auto")) if incremental else "auto",
+    ).to_arrow()
     return plain(rows).to_pylist()
 
 

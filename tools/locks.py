@@ -54,13 +54,13 @@ LOCKS = (
     ),
     Lock(
         name="peer-pypaimon",
-        purpose="The peer pypaimon, for benchmarks and conformance tests, in its own environment.",
+        purpose="The peer pypaimon, for benchmarks and tests, in an environment of its own.",
         arguments=("-",),
         requirements="pypaimon==2.1.0",
     ),
     Lock(
         name="peer-pypaimon-rust",
-        purpose="The peer pypaimon-rust, for benchmarks and conformance tests, in its own environment.",
+        purpose="The peer pypaimon-rust, for benchmarks and tests, in an environment of its own.",
         arguments=("-",),
         requirements="pypaimon-rust==0.4.0\npyarrow==26.0.1",
     ),

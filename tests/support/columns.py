@@ -27,3 +27,7 @@ def column_of(values: Sequence[object], kind: pa.DataType) -> ArrowChunks:
 def sliced_array_of(values: Sequence[object], kind: pa.DataType) -> ArrowArray:
     """An array that begins and ends in the middle of its buffers."""
     return array_of([None, *values, None], kind).slice(1, len(values))
+
+
+def schema_of(**kinds: pa.DataType) -> pa.Schema:
+    return pa.schema(kinds)

@@ -6,7 +6,7 @@ are meant to be crossed.
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal
@@ -62,10 +62,9 @@ class Shape:
         """The key columns, those of the partition aside."""
         return [name for name, _ in KEY_COLUMNS[self.key]]
 
-    def with_options(self, **options: str) -> "Shape":
-        """The shape with more options, underscores in their keys meaning dashes."""
-        more = tuple((key.replace("_", "-"), value) for key, value in options.items())
-        return replace(self, options=(*self.options, *more))
+    def with_options(self, options: Mapping[str, str]) -> "Shape":
+        """The shape with more options."""
+        return replace(self, options=(*self.options, *options.items()))
 
     def columns(self) -> list[tuple[str, str]]:
         """Names and types of all columns."""

@@ -20,6 +20,7 @@ __all__ = [
     "nulls",
     "python_values",
     "repeated",
+    "rows_without_columns",
     "scalar_of",
 ]
 
@@ -50,6 +51,12 @@ def repeated(value: ArrowScalar, count: int) -> ArrowArray:
     """A value, that many times."""
     array: ArrowArray = _arrow.repeat(value, count)
     return array
+
+
+def rows_without_columns(count: int) -> pa.RecordBatch:
+    """That many rows of nothing, which a table would forget."""
+    batch: pa.RecordBatch = _arrow.RecordBatch.from_struct_array(nulls(count, pa.struct([])))
+    return batch
 
 
 def scalar_of(value: object, kind: pa.DataType | None = None) -> ArrowScalar:

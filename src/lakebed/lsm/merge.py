@@ -14,7 +14,8 @@ Three complications:
    the runs do not overlap, runs concatenated from old to new are in that order already, and a
    stable sort by key keeps it; else sequence numbers join the sort.
 3. *Ties.* Two writers may have started at the same maximum, so two rows of a key can carry one
-   sequence number. Then the row of the run given later wins. There is no second rule anywhere.
+   sequence number. Then a row that ends the key is older than one that adds it, and of rows alike
+   in that the one of the run given later wins. There is no second rule anywhere.
 """
 
 from collections.abc import Sequence
@@ -76,10 +77,15 @@ def deduplicate(groups: KeyGroups) -> Positions:
     return groups.order[groups.last]
 
 
+def are_adds(kinds: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+    """Which rows stand for a row, so are neither -U nor -D."""
+    adds: npt.NDArray[np.bool_] = (kinds == INSERT) | (kinds == UPDATE_AFTER)
+    return adds
+
+
 def drop_deletes(winners: Positions, kinds: npt.NDArray[np.int8]) -> Positions:
-    """Winners that stand for a row, so neither -U nor -D."""
-    winning = kinds[winners]
-    kept: Positions = winners[(winning == INSERT) | (winning == UPDATE_AFTER)]
+    """Winners that stand for a row."""
+    kept: Positions = winners[are_adds(kinds[winners])]
     return kept
 
 

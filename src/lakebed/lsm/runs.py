@@ -5,10 +5,10 @@ linked by such overlaps, so sections can be read independently of each other; wi
 files that do not overlap share a *sorted run*, so that a section has as few runs as possible.
 
     keys   1 . . . . . . . . 20
-    f1     |-----|                     section 1: runs [f1], [f2, f3]
-    f2        |----|
-    f3              |--|   (f3 overlaps nothing but follows f2's section only if linked)
-    f4                    |---|        section 2: run [f4]
+    f1     |-----|                     section 1: runs [f1, f3], [f2]
+    f2        |-------|
+    f3                |--|             (f2 links it to f1, after which it fits in one run)
+    f4                      |---|      section 2: run [f4]
 
 Pure: keys come in as ranks, integers in key order, so this module knows neither types nor bytes.
 """

@@ -22,7 +22,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
-from lakebed.lsm.merge import KeyGroups, Positions, drop_deletes, group_by_key, ranges_overlap
+from lakebed.lsm.merge import (
+    KeyGroups,
+    Positions,
+    are_adds,
+    drop_deletes,
+    group_by_key,
+    ranges_overlap,
+)
 from lakebed.lsm.sort_keys import SortWords, sort_words
 
 Mask = npt.NDArray[np.bool_]
@@ -50,7 +57,7 @@ class KeyFile(Protocol):
 
     @property
     def run(self) -> int:
-        """Which sorted run it belongs to; runs are numbered from the one that wins ties last."""
+        """Which sorted run it belongs to; of rows alike in age that of the greater run wins."""
         ...
 
     @property
@@ -87,7 +94,7 @@ class _Plan:
     """How one section is merged.
 
     Attributes:
-        files: From old to new.
+        files: From old to new, or in the order of their runs where sequence numbers tell age.
         starts: Position of each file's first row in the section.
         by_key: The files with their starts, those of one run in key order.
         columns: What to decode.
@@ -145,8 +152,8 @@ def _kept_of_one_run(file: KeyFile) -> Mask:
 
 
 def _plan(files: Sequence[KeyFile]) -> _Plan:
-    ordered = sorted(files, key=lambda file: (file.min_sequence_number, file.run))
-    by_sequence = _sequences_overlap(ordered)
+    by_sequence = _sequences_overlap(files)
+    ordered = sorted(files, key=lambda f: f.run if by_sequence else f.min_sequence_number)
     with_kind = any(file.has_deletes for file in ordered)
     columns = [
         *ordered[0].key_names,
@@ -183,9 +190,18 @@ def _words(window: _Window, plan: _Plan) -> SortWords:
     return sort_words([window.rows.column(name) for name in plan.files[0].key_names])
 
 
+def _ages(window: _Window, plan: _Plan) -> npt.NDArray[np.int64] | None:
+    """Numbers that order the rows of a key from old to new; None where their places do."""
+    if not plan.by_sequence:
+        return None
+    ages: npt.NDArray[np.int64] = window.rows.column(SEQUENCE_NUMBER.name).to_numpy()
+    if plan.with_kind:
+        ages = 2 * ages + are_adds(window.rows.column(VALUE_KIND.name).to_numpy())
+    return ages
+
+
 def _winners(window: _Window, words: SortWords, *, plan: _Plan, pick: Pick) -> Positions:
-    sequence = window.rows.column(SEQUENCE_NUMBER.name).to_numpy() if plan.by_sequence else None
-    winners = pick(group_by_key(words, sequence, row_count=window.rows.num_rows))
+    winners = pick(group_by_key(words, _ages(window, plan), row_count=window.rows.num_rows))
     if plan.with_kind:
         winners = drop_deletes(winners, window.rows.column(VALUE_KIND.name).to_numpy())
     return window.positions[winners]

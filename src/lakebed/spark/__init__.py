@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lakebed.spark.attach import attach, detach, register
+    from lakebed.spark.attachment import attach, detach, register
 
 __all__ = ["attach", "detach", "register"]
 
@@ -16,7 +16,7 @@ def __getattr__(name: str) -> object:
     """Loads a public name from its home."""
     if name not in __all__:
         raise AttributeError(f"module 'lakebed.spark' has no attribute {name!r}")
-    return getattr(import_module("lakebed.spark.attach"), name)
+    return getattr(import_module("lakebed.spark.attachment"), name)
 
 
 def __dir__() -> list[str]:

@@ -81,9 +81,8 @@ class BucketsOf:
     total_buckets: int
     function: str
 
-    def __call__(
-        self, *columns: pa.Array[pa.Scalar[pa.DataType]]
-    ) -> pa.Array[pa.Scalar[pa.DataType]]:
+    # PySpark looks at these annotations when it runs, where Arrow's classes take no parameters.
+    def __call__(self, *columns: pa.Array) -> pa.Array:  # type: ignore[type-arg]  # see above
         """The bucket of each row."""
         ids = assign_buckets(
             columns, self.types, total_buckets=self.total_buckets, function=self.function

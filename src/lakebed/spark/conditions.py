@@ -109,18 +109,22 @@ def unsupported_operation(operation: str, name: str) -> AnalysisException:
 
 
 @contextmanager
-def spark_errors() -> Iterator[None]:
-    """Turns Lakebed's errors into Spark's."""
+def spark_errors(catalog: str | None = None) -> Iterator[None]:
+    """Turns Lakebed's errors into Spark's.
+
+    Args:
+        catalog: The catalog in which names in the errors are.
+    """
     try:
         yield
     except LakebedError as error:
-        raise _translated(error) from error
+        raise _translated(error, catalog) from error
 
 
-def _translated(error: LakebedError) -> AnalysisException:
+def _translated(error: LakebedError, catalog: str | None) -> AnalysisException:
     match error:
         case NotFoundError() if error.kind in _NOT_FOUND:
-            name = quoted(tuple(error.name.split(".")))
+            name = _full_name(error.name, catalog)
             if error.kind == "table":
                 return table_not_found(name)
             return analysis_error(
@@ -130,7 +134,7 @@ def _translated(error: LakebedError) -> AnalysisException:
                 {"schemaName": name},
             )
         case AlreadyExistsError() if error.kind in _ALREADY_EXISTS:
-            name = quoted(tuple(error.name.split(".")))
+            name = _full_name(error.name, catalog)
             what = "schema" if error.kind == "database" else "table or view"
             key = "schemaName" if error.kind == "database" else "relationName"
             return analysis_error(
@@ -140,3 +144,10 @@ def _translated(error: LakebedError) -> AnalysisException:
             )
     condition = next((own for kind, own in _OWN if isinstance(error, kind)), "LAKEBED_ERROR")
     return analysis_error(condition, str(error))
+
+
+def _full_name(name: str, catalog: str | None) -> str:
+    """A name within a catalog, in backticks; a path as it is."""
+    if "/" in name:
+        return name
+    return quoted((*((catalog,) if catalog else ()), *name.split(".")))

@@ -5,11 +5,13 @@ the session's catalog all end here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
+from functools import partial
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
@@ -19,7 +21,7 @@ from lakebed.format.predicate import Expression
 from lakebed.spark.conditions import spark_errors, table_not_found, unknown_column
 from lakebed.spark.names import TableName, quoted, split_name
 from lakebed.spark.reader import scan_frame
-from lakebed.spark.registry import Registry
+from lakebed.spark.registry import Registry, find_registry
 from lakebed.spark.types import to_table_schema
 from lakebed.spark.writer import write_frame
 from lakebed.table.table import Table
@@ -91,9 +93,13 @@ class Lake:
             AnalysisException: TABLE_OR_VIEW_NOT_FOUND.
         """
         try:
-            return self.catalog(name).load_table(name.identifier)
-        except NotFoundError as error:
-            raise table_not_found(str(name)) from error
+            with spark_errors(name.catalog):
+                table = self.catalog(name).load_table(name.identifier)
+        except AnalysisException as error:
+            if isinstance(error.__cause__, NotFoundError):
+                raise table_not_found(str(name)) from error.__cause__
+            raise
+        return replace(table, name=f"{name.catalog}.{name.identifier}")
 
     def exists(self, name: TableName) -> bool:
         """Whether there is such a table."""
@@ -187,8 +193,8 @@ class Lake:
         comment = options.pop("comment", comment)
         options.pop("provider", None)
         columns = [_own_name(key, schema) for key in partition_by]
-        with spark_errors():
-            return self.catalog(name).create_table(
+        with spark_errors(name.catalog):
+            table = self.catalog(name).create_table(
                 name.identifier,
                 schema=to_table_schema(schema),
                 primary_key=[_own_name(key, schema) for key in keys],
@@ -197,6 +203,7 @@ class Lake:
                 comment=comment,
                 ignore_if_exists=ignore_if_exists,
             )
+        return replace(table, name=f"{name.catalog}.{name.identifier}")
 
     def empty(self) -> DataFrame:
         """What a statement without an answer returns."""
@@ -218,3 +225,12 @@ def _own_name(name: str, schema: StructType) -> str:
 def database_name(catalog: str, database: str) -> str:
     """A database as Spark prints it."""
     return quoted((catalog, database))
+
+
+def find_lake(spark: SparkSession) -> Lake | None:
+    """The session with its attached catalogs, if there are any."""
+    registry = find_registry(spark)
+    if registry is None or not registry.catalogs:
+        return None
+    sql = type(spark).sql
+    return Lake(spark, registry, partial(getattr(sql, "__wrapped__", sql), spark))

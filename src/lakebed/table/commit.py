@@ -196,8 +196,14 @@ class Committer:
     def _publish(self, snapshot: Snapshot) -> Outcome:
         path = self.paths.snapshot(snapshot.id)
         data = snapshot.to_json()
-        for _ in range(_UNKNOWN_PUTS_MAX):
-            result = self.file_io.put_if_absent(path, data)
+        for attempt in range(_UNKNOWN_PUTS_MAX):
+            try:
+                result = self.file_io.put_if_absent(path, data)
+            except StorageError:
+                # It failed for certain, but a put before it may have succeeded.
+                if attempt == 0:
+                    raise
+                continue
             if result is PutResult.UNKNOWN:
                 continue
             # Read back also after a put of ours: a writer that renames over files, as other

@@ -52,7 +52,7 @@ def net_entries(entries: pa.Table, *, source: str) -> pa.Table:
     """
     kinds = entries.column("kind").to_numpy()
     signs = np.where(kinds == FileKind.ADD, 1, -1)
-    if (signs == 1).all():
+    if (signs == 1).all() and _are_distinct(entries.column("file_name")):
         return entries
     _, group = np.unique(_identity_codes(entries), return_inverse=True)
     balance = np.bincount(group, weights=signs).astype(np.int64)
@@ -73,6 +73,11 @@ def live_identities(live: pa.Table) -> set[Identity]:
         python_values(live.column(name)) for name in ("partition", "bucket", "level", "file_name")
     ]
     return set(zip(*columns, strict=True))
+
+
+def _are_distinct(column: ArrowChunks) -> bool:
+    distinct: int = pc.count_distinct(column).as_py()
+    return distinct == len(column)
 
 
 def _identity_codes(entries: pa.Table) -> npt.NDArray[np.int64]:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from lakebed.format.arrow_types import to_arrow_schema
+from lakebed.format.arrow_typing import rows_without_columns
 from lakebed.format.evaluation import filter_table
 from lakebed.format.predicate import Expression, columns_of
 from lakebed.format.schema import KEY_FIELD_PREFIX, TableSchema
@@ -54,8 +55,10 @@ class SplitReader:
         """The rows of one split."""
         schema = self.schema
         for table in self._read_tables(split):
-            projected = table.select(self.columns).cast(schema)
-            yield from projected.to_batches()
+            if not self.columns:
+                yield rows_without_columns(table.num_rows)
+                continue
+            yield from table.select(self.columns).cast(schema).to_batches()
 
     def count(self, split: Split) -> int:
         """Number of rows of one split, decoding no more than it takes."""

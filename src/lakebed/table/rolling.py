@@ -74,6 +74,7 @@ class RollingWriter:
     new_summary: Callable[[], FileSummary]
     _open: _OpenFile | None = field(default=None, init=False)
     _written: list[WrittenFile] = field(default_factory=list, init=False)
+    _names: list[str] = field(default_factory=list, init=False)
 
     def write(self, rows: pa.Table) -> None:
         """Appends rows in the layout of the file, rolling where a file is full."""
@@ -119,18 +120,22 @@ class RollingWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """On an error, closes the open file unseen and deletes the others."""
+        """On an error, closes the open file unseen and deletes the others.
+
+        A file whose closing failed may be there all the same, so every name is deleted.
+        """
         if kind is None:
             return
         if self._open is not None:
             with contextlib.suppress(StorageError, pa.ArrowException):
                 self._open.stack.__exit__(kind, error, trace)
-        for file in self._written:
+        for name in self._names:
             with contextlib.suppress(StorageError):
-                self.file_io.delete(f"{self.directory}/{file.name}")
+                self.file_io.delete(f"{self.directory}/{name}")
 
     def _start(self) -> _OpenFile:
         name = self.next_name()
+        self._names.append(name)
         with contextlib.ExitStack() as stack:
             sink = stack.enter_context(self.file_io.open_output(f"{self.directory}/{name}"))
             writer = open_parquet_writer(sink, self.file_schema, self.settings.parquet)

@@ -1,5 +1,6 @@
 """Rows that a user adds or puts in the place of others, committed at once."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -7,7 +8,12 @@ from typing import Literal, Self
 
 import pyarrow as pa
 
-from lakebed.errors import CommitUnknownError, InvalidArgumentError, InvalidDataError
+from lakebed.errors import (
+    CommitUnknownError,
+    InvalidArgumentError,
+    InvalidDataError,
+    StorageError,
+)
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.table.changes import AppendChanges, Changes, OverwriteChanges
 from lakebed.table.commit import BATCH_COMMIT_IDENTIFIER
@@ -149,7 +155,8 @@ def delete_written(parts: TableParts, messages: Sequence[CommitMessage]) -> None
     for message in messages:
         directory = parts.split_files.bucket_directory(message.partition, message.bucket)
         for file in message.new_files:
-            parts.file_io.delete(f"{directory}/{file.file_name}")
+            with contextlib.suppress(StorageError):
+                parts.file_io.delete(f"{directory}/{file.file_name}")
 
 
 def overwrite(parts: TableParts, data: object, partition: PartitionChoice) -> Snapshot | None:
@@ -159,6 +166,7 @@ def overwrite(parts: TableParts, data: object, partition: PartitionChoice) -> Sn
         InvalidArgumentError: A name or value in `partition` that cannot be.
         InvalidDataError: Rows that the schema forbids, or outside the partition.
     """
+    _check_choice(partition)
     spec = converted_spec(partition, parts.schema) if isinstance(partition, Mapping) else {}
     base = parts.write_base()
     with rows_writer(parts, base) as rows:
@@ -166,16 +174,14 @@ def overwrite(parts: TableParts, data: object, partition: PartitionChoice) -> Sn
             fixed = {name: value.as_py() for name, value in spec.items()}
             rows.add(data, fixed=fixed)
         messages = rows.finish()
-    return commit(
-        parts,
-        overwrite_changes(
+        # Inside the block, so that rows outside the partition leave no file.
+        changes = overwrite_changes(
             parts,
             messages,
             partition=partition,
             operation=Operation.TRUNCATE if data is None else Operation.OVERWRITE,
-        ),
-        messages,
-    )
+        )
+    return commit(parts, changes, messages)
 
 
 def overwrite_changes(
@@ -191,10 +197,6 @@ def overwrite_changes(
         return OverwriteChanges(
             messages=messages, manifests=parts.manifests, operation=operation, partitions=chosen
         )
-    if partition is not None and not isinstance(partition, Mapping):
-        raise InvalidArgumentError(
-            f'partition is a mapping of values, "dynamic" or None, not {partition!r}'
-        )
     spec = converted_spec(partition or {}, parts.schema)
     partitions = partition_filter(spec, parts.schema)
     outside = pa.array([message.partition for message in messages], pa.binary())
@@ -206,3 +208,10 @@ def overwrite_changes(
     return OverwriteChanges(
         messages=messages, manifests=parts.manifests, operation=operation, partitions=partitions
     )
+
+
+def _check_choice(partition: object) -> None:
+    if partition not in (None, "dynamic") and not isinstance(partition, Mapping):
+        raise InvalidArgumentError(
+            f'partition is a mapping of values, "dynamic" or None, not {partition!r}'
+        )

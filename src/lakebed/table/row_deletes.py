@@ -1,6 +1,7 @@
 """How rows are deleted: by -D rows where there is a key, by rewriting files where there is none."""
 
 from collections import defaultdict
+from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from lakebed.format.manifest import entries_from_columns
 from lakebed.format.predicate import Expression
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.lsm.merge import DELETE
+from lakebed.table.bucket_writer import BucketWriter
 from lakebed.table.commit_message import CommitMessage
 from lakebed.table.partitions import EveryPartition
 from lakebed.table.parts import TableParts, WriteBase
@@ -57,10 +59,18 @@ def _delete_by_rewrite(parts: TableParts, where: str | Expression) -> Snapshot |
         if scan.reader.count(one)
     }
     whole = replace(scan.reader, predicate=None)
-    messages = [
-        _rewritten(parts, entries, matched, base=base, reader=whole, predicate=predicate)
-        for entries in _by_bucket(parts, snapshot, matched)
-    ]
+    # One stack for the writers of all buckets, so that none leaves files when another fails.
+    with ExitStack() as writers:
+        messages = [
+            _rewritten(
+                writers.enter_context(_bucket_writer(parts, entries, base)),
+                entries,
+                matched,
+                reader=whole,
+                predicate=predicate,
+            )
+            for entries in _by_bucket(parts, snapshot, matched)
+        ]
     changes = append_changes(parts, messages, base=base, operation=Operation.DELETE)
     return commit(parts, changes, messages)
 
@@ -84,22 +94,26 @@ def _by_bucket(
     return list(groups.values())
 
 
+def _bucket_writer(
+    parts: TableParts, entries: list[tuple[ManifestEntry, str]], base: WriteBase
+) -> BucketWriter:
+    first = entries[0][0]
+    directory = parts.split_files.bucket_directory(first.partition, first.bucket)
+    return base.writes.open(first.partition, first.bucket, directory=directory)
+
+
 def _rewritten(
-    parts: TableParts,
+    writer: BucketWriter,
     entries: list[tuple[ManifestEntry, str]],
     matched: dict[str, Split],
     *,
-    base: WriteBase,
     reader: SplitReader,
     predicate: Expression,
 ) -> CommitMessage:
-    first = entries[0][0]
-    directory = parts.split_files.bucket_directory(first.partition, first.bucket)
-    with base.writes.open(first.partition, first.bucket, directory=directory) as writer:
-        for _, path in entries:
-            for batch in reader.read(matched[path]):
-                rows = pa.Table.from_batches([batch])
-                gone = pc.fill_null(evaluate(predicate, rows), False)  # noqa: FBT003
-                writer.add(rows.filter(pc.invert(gone)))
-        message = writer.finish()
+    for _, path in entries:
+        for batch in reader.read(matched[path]):
+            rows = pa.Table.from_batches([batch])
+            gone = pc.fill_null(evaluate(predicate, rows), False)  # noqa: FBT003
+            writer.add(rows.filter(pc.invert(gone)))
+    message = writer.finish()
     return replace(message, deleted_files=tuple(entry.file for entry, _ in entries))

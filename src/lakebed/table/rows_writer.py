@@ -92,9 +92,6 @@ class RowsWriter:
 
 def _with_fixed(rows: pa.Table, fixed: Mapping[str, object]) -> pa.Table:
     for name, value in fixed.items():
-        if name in rows.column_names:
-            raise InvalidDataError(
-                f"the rows have a column {name!r}, which the partition to write fixes; drop it"
-            )
-        rows = rows.append_column(name, repeated(scalar_of(value), rows.num_rows))
+        if name not in rows.column_names:
+            rows = rows.append_column(name, repeated(scalar_of(value), rows.num_rows))
     return rows

@@ -11,6 +11,8 @@ from lakebed.format.paths import TablePaths, snapshot_id_of
 from lakebed.format.snapshot import Snapshot
 from lakebed.storage.file_io import FileIO
 
+_ID_DIGITS_MAX = 19
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
@@ -80,7 +82,7 @@ class Snapshots:
             text = self.file_io.read(path).decode("ascii", errors="replace").strip()
         except NotFoundError:
             return None
-        return int(text) if text.isdecimal() else None
+        return int(text) if text.isdecimal() and len(text) <= _ID_DIGITS_MAX else None
 
     def _range_hint(self) -> str:
         ids = self.list_ids()

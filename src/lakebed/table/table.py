@@ -42,11 +42,15 @@ def _fresh_uuid() -> str:
     return str(uuid.uuid4())
 
 
+def _jitter() -> float:
+    return random.SystemRandom().random()
+
+
 REAL_EFFECTS = Effects(
     clock=_clock_ms,
     fresh_uuid=_fresh_uuid,
     sleep_ms=_sleep_ms,
-    jitter=random.SystemRandom().random,
+    jitter=_jitter,
 )
 
 

@@ -44,7 +44,7 @@ def create_database(lake: Lake, statement: CreateDatabase) -> DataFrame | None:
     if found is None:
         return None
     catalog, database = found
-    with spark_errors():
+    with spark_errors(catalog):
         lake.registry.catalog(catalog).create_database(
             database, ignore_if_exists=statement.if_not_exists
         )
@@ -67,7 +67,7 @@ def drop_database(lake: Lake, statement: DropDatabase) -> DataFrame | None:
             " to drop the schema and all its objects.",
             {"schemaName": shown},
         )
-    with spark_errors():
+    with spark_errors(name):
         catalog.drop_database(
             database, ignore_if_not_exists=statement.if_exists, cascade=statement.cascade
         )
@@ -96,7 +96,7 @@ def show_tables(lake: Lake, statement: ShowTables) -> DataFrame | None:
         if found is None:
             return None
         name, database = found
-    with spark_errors():
+    with spark_errors(name):
         tables = registry.catalog(name).list_tables(database)
     rows = [(database, each, False) for each in tables if _matches(each, statement.pattern)]
     return lake.frame(rows, _SHOW_TABLES)
@@ -147,7 +147,7 @@ def drop_table(lake: Lake, statement: DropTable) -> DataFrame | None:
     name = lake.resolve(statement.name)
     if name is None:
         return None
-    with spark_errors():
+    with spark_errors(name.catalog):
         lake.catalog(name).drop_table(name.identifier, ignore_if_not_exists=statement.if_exists)
     return lake.empty()
 

@@ -194,7 +194,7 @@ def _in_tree(tree: exp.Expression) -> dict[int, Reference]:
     found = {}
     for node in tree.find_all(exp.Table):
         identifiers = node.parts
-        if isinstance(node.parent, exp.JoinHint) or not all(
+        if not _is_read(node) or not all(
             isinstance(part, exp.Identifier) and "start" in part.meta for part in identifiers
         ):
             continue
@@ -204,6 +204,13 @@ def _in_tree(tree: exp.Expression) -> dict[int, Reference]:
         start, end = identifiers[0].meta["start"], identifiers[-1].meta["end"] + 1
         found[start] = Reference(parts=parts, start=start, end=end, clauses_end=end, node=node)
     return found
+
+
+def _is_read(node: exp.Table) -> bool:
+    """Whether the name is of a source of rows, not of what a statement makes or changes."""
+    if isinstance(node.parent, exp.Merge):
+        return node.arg_key == "using"
+    return isinstance(node.parent, exp.From | exp.Join | exp.Subquery)
 
 
 def _is_common_table(node: exp.Expression, name: str) -> bool:

@@ -51,10 +51,11 @@ def run_sql(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFrame
     answer = _run(lake, statement, given)
     if answer is not None:
         return answer
-    answer = run_query(lake, text, given)
     if isinstance(statement, Use):
+        answer = lake.sql(text, given.args, **given.fields)
         lake.registry.current_catalog = None
-    return answer
+        return answer
+    return run_query(lake, text, given)
 
 
 def _run(lake: Lake, statement: Statement, given: Arguments) -> DataFrame | None:

@@ -1,0 +1,91 @@
+"""How does a Spark session come to know a Lakebed catalog, and forget it?"""
+
+from collections.abc import Mapping
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from lakebed.catalog.loading import load_catalog
+from lakebed.errors import InvalidArgumentError
+from lakebed.options.values import OptionValue, format_value
+from lakebed.spark import patches
+from lakebed.spark.conditions import spark_errors
+from lakebed.spark.registry import AttachedCatalog, drop_registry, make_registry
+from lakebed.spark.source import PaimonDataSource
+
+_SPARK_CATALOG = "spark_catalog"
+
+
+def attach(
+    spark: SparkSession,
+    name: str,
+    options: Mapping[str, OptionValue] | None = None,
+    *,
+    warehouse: str | None = None,
+    metastore: str = "filesystem",
+) -> SparkSession:
+    """Makes a catalog's tables known to a session as `name.database.table`.
+
+    Args:
+        spark: A session, classic or of Spark Connect.
+        name: How the catalog is called in this session.
+        options: Options of the catalog, as for `lakebed.load_catalog`.
+        warehouse: Where databases lie.
+        metastore: The kind of the catalog.
+
+    Returns:
+        The same session.
+
+    Raises:
+        InvalidArgumentError: The name is taken, by Spark or with other options.
+    """
+    definition = {key: format_value(value) for key, value in (options or {}).items()}
+    for key, value in (("warehouse", warehouse), ("metastore", metastore)):
+        if value is not None:
+            definition.setdefault(key, value)
+    if not name or name == _SPARK_CATALOG or any(sign in name for sign in "`. "):
+        raise InvalidArgumentError(
+            f"{name!r} cannot name an attached catalog; choose a name of letters, digits and _"
+            f" other than {_SPARK_CATALOG}"
+        )
+    if spark.conf.get(f"spark.sql.catalog.{name}", None) is not None:
+        raise InvalidArgumentError(
+            f"the session has a catalog {name!r} of its own (spark.sql.catalog.{name}); choose"
+            " another name, or start the session without it"
+        )
+    with spark_errors():
+        catalog = load_catalog(options, warehouse=warehouse, metastore=metastore)
+    registry = make_registry(spark)
+    known = registry.catalogs.get(name)
+    if known is not None and known.definition != definition:
+        raise InvalidArgumentError(
+            f"the catalog {name!r} is attached with other options already; detach the session"
+            " first or choose another name"
+        )
+    registry.catalogs[name] = AttachedCatalog(catalog=catalog, definition=definition)
+    patches.install(spark)
+    register(spark)
+    return spark
+
+
+def detach(spark: SparkSession) -> None:
+    """Makes a session forget every attached catalog."""
+    if not drop_registry(spark):
+        patches.uninstall()
+
+
+def register(spark: SparkSession) -> None:
+    """Makes `format("paimon")` known to a session, without any catalog.
+
+    Reads every table; writes append tables without buckets, by `append` and by a full `overwrite`.
+
+    Raises:
+        InvalidArgumentError: Paimon's own connector has that name in this session.
+    """
+    try:
+        spark.dataSource.register(PaimonDataSource)
+    except PySparkException as error:
+        raise InvalidArgumentError(
+            f'the session knows a format "paimon" already: {error}. Start it without the connector'
+            " of Paimon"
+        ) from error

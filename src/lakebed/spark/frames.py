@@ -1,0 +1,225 @@
+"""What do DataFrame readers and writers do with Lakebed tables?"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.types import StructType
+
+from lakebed.errors import InvalidArgumentError
+from lakebed.spark.alignment import align_by_name, align_by_position
+from lakebed.spark.calls import Calls
+from lakebed.spark.conditions import analysis_error, spark_errors, unsupported_operation
+from lakebed.spark.lake import Lake
+from lakebed.spark.names import TableName
+from lakebed.spark.places import Place
+from lakebed.spark.types import to_table_schema
+from lakebed.table.table import Table
+
+_PRIMARY_KEY = "primary-key"
+# Spark's own options of writers; all others are the table's.
+_WRITER_OPTIONS = {"path", "partitionoverwritemode", "mergeschema"}
+_OVERWRITE_OPTION = "partitionOverwriteMode"
+
+Mode = Literal["append", "overwrite", "ignore", "error"]
+_MODES: Mapping[str, Mode] = {
+    "append": "append",
+    "overwrite": "overwrite",
+    "ignore": "ignore",
+    "error": "error",
+    "errorifexists": "error",
+    "default": "error",
+}
+
+
+def load_path(lake: Lake, calls: Calls, path: str | None) -> DataFrame:
+    """`read.format("paimon").load(path)`."""
+    place = Place(_path(calls, path), _without_path(calls.options), lake.registry)
+    with spark_errors():
+        table = place.load()
+    return lake.read(table, options=place.table_options)
+
+
+def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
+    """`write.format("paimon").save(path)`: makes the table where there is none."""
+    frame = _frame(calls)
+    mode = _mode(calls)
+    options = _own_options(calls.options)
+    place = Place(_path(calls, path), options, lake.registry)
+    _refuse_unsupported(calls, place.path)
+    with spark_errors():
+        table = place.find()
+        if table is None:
+            table = _make(place, frame.schema, partition_by=_names(frame, calls.partition_by))
+            mode = "append"
+    if mode == "error":
+        raise _already_exists(place.path)
+    if mode != "ignore":
+        _save(lake, frame, table, mode=mode, calls=calls)
+
+
+def save_table(lake: Lake, calls: Calls, name: TableName) -> None:
+    """`write.saveAsTable(name)`: makes the table where there is none."""
+    frame = _frame(calls)
+    mode = _mode(calls)
+    _refuse_unsupported(calls, str(name))
+    if calls.format is not None and not calls.is_paimon:
+        raise unsupported_operation(f"the format {calls.format}", str(name))
+    if not lake.exists(name):
+        table = lake.create(
+            name,
+            frame.schema,
+            partition_by=_names(frame, calls.partition_by),
+            properties=_own_options(calls.options),
+        )
+        mode = "append"
+    elif mode == "error":
+        raise _already_exists(str(name))
+    elif mode == "ignore":
+        return
+    else:
+        table = lake.load(name)
+    _save(lake, frame, table, mode=mode, calls=calls)
+
+
+def insert_into(lake: Lake, calls: Calls, name: TableName, *, overwrite: bool | None) -> None:
+    """`write.insertInto(name)`, by position."""
+    table = lake.load(name)
+    is_overwrite = calls.mode == "overwrite" if overwrite is None else overwrite
+    mode = lake.overwrite_mode(_overwrite_option(calls)) if is_overwrite else "append"
+    lake.write(align_by_position(_frame(calls), table), table, mode=_for_table(mode, table))
+
+
+def append(lake: Lake, calls: Calls, name: TableName) -> None:
+    """`writeTo(name).append()`."""
+    table = lake.load(name)
+    lake.write(_aligned(lake, _frame(calls), table), table)
+
+
+def overwrite(  # noqa: PLR0917 - the arguments of every action, then its own
+    lake: Lake, calls: Calls, name: TableName, condition: Column | str
+) -> None:
+    """`writeTo(name).overwrite(condition)`; the condition is true for every row."""
+    frame = _frame(calls)
+    if frame.sparkSession.range(1).select(condition).columns != ["true"]:
+        raise unsupported_operation("overwrite by a condition other than true", str(name))
+    table = lake.load(name)
+    lake.write(_aligned(lake, frame, table), table, mode="overwrite")
+
+
+def overwrite_partitions(lake: Lake, calls: Calls, name: TableName) -> None:
+    """`writeTo(name).overwritePartitions()`."""
+    table = lake.load(name)
+    frame = _aligned(lake, _frame(calls), table)
+    lake.write(frame, table, mode=_for_table("dynamic", table))
+
+
+def create(lake: Lake, calls: Calls, name: TableName) -> None:
+    """`writeTo(name).create()`."""
+    frame = _frame(calls)
+    if calls.format is not None and not calls.is_paimon:
+        raise unsupported_operation(f"USING {calls.format}", str(name))
+    if lake.exists(name):
+        raise _already_exists(str(name))
+    table = lake.create(
+        name,
+        frame.schema,
+        partition_by=_names(frame, calls.partition_by),
+        properties={**_own_options(calls.options), **calls.properties},
+    )
+    lake.write(_aligned(lake, frame, table), table)
+
+
+def _save(lake: Lake, frame: DataFrame, table: Table, *, mode: Mode, calls: Calls) -> None:
+    chosen = lake.overwrite_mode(_overwrite_option(calls)) if mode == "overwrite" else "append"
+    lake.write(_aligned(lake, frame, table), table, mode=_for_table(chosen, table))
+
+
+def _for_table(
+    mode: Literal["append", "overwrite", "dynamic"], table: Table
+) -> Literal["append", "overwrite", "dynamic"]:
+    """Without partitions there is one partition, and overwriting it is overwriting the table."""
+    return "overwrite" if mode == "dynamic" and not table.partition_keys else mode
+
+
+def _aligned(lake: Lake, frame: DataFrame, table: Table) -> DataFrame:
+    return align_by_name(frame, table, is_case_sensitive=lake.is_case_sensitive)
+
+
+def _make(place: Place, schema: StructType, *, partition_by: Sequence[str]) -> Table:
+    catalog, name = place.home()
+    options = place.table_options
+    keys = [key.strip() for key in options.pop(_PRIMARY_KEY, "").split(",") if key.strip()]
+    catalog.create_database(name.split(".", 1)[0], ignore_if_exists=True)
+    return catalog.create_table(
+        name,
+        schema=to_table_schema(schema),
+        primary_key=keys,
+        partition_by=partition_by,
+        options=options,
+    )
+
+
+def _frame(calls: Calls) -> DataFrame:
+    if calls.frame is None:
+        raise InvalidArgumentError("a writer was made without a frame; use DataFrame.write")
+    return calls.frame
+
+
+def _mode(calls: Calls) -> Mode:
+    mode = _MODES.get((calls.mode or "error").lower())
+    if mode is None:
+        raise analysis_error(
+            "INVALID_SAVE_MODE",
+            f"The specified save mode '{calls.mode}' is invalid; use append, overwrite, ignore or"
+            " error.",
+            {"mode": str(calls.mode)},
+        )
+    return mode
+
+
+def _names(frame: DataFrame, columns: Sequence[object]) -> list[str]:
+    """Names of partition columns, which may come as lists or columns."""
+    flat: list[object] = []
+    for column in columns:
+        flat += column if isinstance(column, list | tuple) else [column]
+    return [
+        each if isinstance(each, str) else frame.select(each).columns[0]
+        for each in flat
+        if isinstance(each, str | Column)
+    ]
+
+
+def _path(calls: Calls, path: str | None) -> str:
+    found = path if path is not None else calls.options.get("path")
+    if found is None:
+        raise analysis_error(
+            "LAKEBED_INVALID_ARGUMENT", "the format paimon needs the path of a table"
+        )
+    return found
+
+
+def _without_path(options: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in options.items() if key != "path"}
+
+
+def _own_options(options: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in options.items() if key.lower() not in _WRITER_OPTIONS}
+
+
+def _overwrite_option(calls: Calls) -> str | None:
+    lower = {key.lower(): value for key, value in calls.options.items()}
+    return lower.get(_OVERWRITE_OPTION.lower())
+
+
+def _refuse_unsupported(calls: Calls, name: str) -> None:
+    if calls.unsupported:
+        raise unsupported_operation(f"{calls.unsupported[0]} of a DataFrame writer", name)
+
+
+def _already_exists(name: str) -> Exception:
+    return analysis_error(
+        "TABLE_OR_VIEW_ALREADY_EXISTS",
+        f"Cannot create table or view {name} because it already exists.",
+        {"relationName": name},
+    )

@@ -1,0 +1,110 @@
+"""Which table is meant by a bare path, and with which options is it reached?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lakebed.catalog.catalog import Catalog
+from lakebed.catalog.loading import load_catalog, load_table
+from lakebed.errors import InvalidArgumentError, LakebedError, NotFoundError
+from lakebed.options.acceptance import check_catalog_options
+from lakebed.spark.registry import Registry
+from lakebed.table.table import Table
+
+_DATABASE_SUFFIX = ".db"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path and the options given with it.
+
+    Attributes:
+        path: Directory of a table.
+        options: Everything that was given beside it.
+        registry: Catalogs whose tables are reached as they were attached.
+    """
+
+    path: str
+    options: Mapping[str, str]
+    registry: Registry | None = None
+
+    @property
+    def store_options(self) -> dict[str, str]:
+        """Those of the options that say how the store is reached."""
+        return {key: value for key, value in self.options.items() if _is_catalogs(key, value)}
+
+    @property
+    def table_options(self) -> dict[str, str]:
+        """The other options: of a scan, or of a table to be made."""
+        store = self.store_options
+        return {key: value for key, value in self.options.items() if key not in store}
+
+    def find(self) -> Table | None:
+        """The table; None when there is none."""
+        attached = self._attached()
+        try:
+            if attached is not None:
+                catalog, identifier = attached
+                return catalog.load_table(identifier)
+            return load_table(self.path, self.store_options)
+        except NotFoundError:
+            return None
+
+    def load(self) -> Table:
+        """The table.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        table = self.find()
+        if table is None:
+            raise NotFoundError(
+                "table", self.path, hint="A table's directory holds schema/schema-0"
+            )
+        return table
+
+    def home(self) -> tuple[Catalog, str]:
+        """The catalog and the name for a table that is to be made here.
+
+        Raises:
+            InvalidArgumentError: The path is not one that a catalog would give to a table.
+        """
+        attached = self._attached()
+        if attached is not None:
+            return attached
+        parts = self.path.rstrip("/").rsplit("/", 2)
+        if len(parts) < 3 or not parts[1].endswith(_DATABASE_SUFFIX) or not parts[2]:
+            raise InvalidArgumentError(
+                f"{self.path} holds no table, and none can be made there: a table's path ends in"
+                " <database>.db/<table>"
+            )
+        catalog = load_catalog(self.store_options, warehouse=parts[0] or "/")
+        database = parts[1].removesuffix(_DATABASE_SUFFIX)
+        return catalog, f"{database}.{parts[2]}"
+
+    def _attached(self) -> tuple[Catalog, str] | None:
+        """The attached catalog under whose warehouse the path lies, and the table's name there."""
+        if self.registry is None:
+            return None
+        for attached in self.registry.catalogs.values():
+            root = _bare(attached.catalog.warehouse)
+            below = _bare(self.path).removeprefix(root + "/").split("/")
+            is_below = _bare(self.path).startswith(root + "/") and len(below) == 2
+            if is_below and below[0].endswith(_DATABASE_SUFFIX):
+                return attached.catalog, f"{below[0].removesuffix(_DATABASE_SUFFIX)}.{below[1]}"
+        return None
+
+
+def _bare(path: str) -> str:
+    """The path without what its spellings differ in."""
+    scheme, colon, rest = path.partition(":")
+    if not colon or "/" in scheme:
+        scheme, rest = "file", path
+    return f"{scheme}:/{rest.strip('/')}"
+
+
+def _is_catalogs(key: str, value: str) -> bool:
+    try:
+        check_catalog_options({key: value})
+    except LakebedError:
+        return False
+    return True

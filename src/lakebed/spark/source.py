@@ -1,0 +1,168 @@
+"""What is `format("paimon")` where no catalog is attached?
+
+A Python Data Source: it reads any table and writes tables without buckets. Spark tells it neither
+which columns a query needs nor how rows should be brought together; that is what `attach` is for.
+"""
+
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceReader,
+    InputPartition,
+    WriterCommitMessage,
+)
+from pyspark.sql.types import StructType
+
+from lakebed.errors import InvalidArgumentError, UnsupportedError
+from lakebed.format.snapshot import Operation
+from lakebed.spark.places import Place
+from lakebed.spark.reader import grouped
+from lakebed.spark.types import to_arrow_schema, to_spark_schema
+from lakebed.spark.worker import ReadSplits
+from lakebed.table.commit_message import CommitMessage
+from lakebed.table.row_changes import (
+    append_changes,
+    commit,
+    delete_written,
+    overwrite_changes,
+    rows_writer,
+)
+from lakebed.table.scan import Scan
+from lakebed.table.table import Table
+
+_GROUPS_MAX = 64
+_READ_OPTIONS = {"snapshot-id": "scan.snapshot-id"}
+
+
+class PaimonDataSource(DataSource):
+    """A table by its path."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The name of the format."""
+        return "paimon"
+
+    def schema(self) -> StructType:
+        """The table's columns."""
+        return to_spark_schema(self._table().schema.fields)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Reads the columns of a schema, which may be fewer than the table's."""
+        options = {
+            _READ_OPTIONS.get(key, key): value for key, value in self._place().table_options.items()
+        }
+        return PaimonReader(self._table(), schema, options)
+
+    def writer(self, schema: StructType, overwrite: bool) -> "PaimonWriter":  # noqa: ARG002, FBT001 - Spark's signature
+        """Appends to the table or replaces its rows."""
+        return PaimonWriter(self._table(), is_overwrite=overwrite)
+
+    def _place(self) -> Place:
+        options = {key: value for key, value in self.options.items() if key != "path"}
+        path = self.options.get("path")
+        if path is None:
+            raise InvalidArgumentError("the format paimon needs the path of a table: load(path)")
+        return Place(path, options)
+
+    def _table(self) -> Table:
+        return self._place().load()
+
+
+@dataclass
+class SplitGroup(InputPartition):
+    """Splits that one task reads.
+
+    Attributes:
+        splits: They, pickled.
+    """
+
+    splits: bytes
+
+
+@dataclass
+class PaimonReader(DataSourceReader):
+    """Reads a table at the snapshot that is there when the query is planned."""
+
+    table: Table
+    columns: StructType
+    options: dict[str, str]
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """One for each task."""
+        splits = self._scan().plan().splits
+        count = min(len(splits), _GROUPS_MAX)
+        return [SplitGroup(pickle.dumps(group)) for group in grouped(splits, count=count) if group]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of one task."""
+        if not isinstance(partition, SplitGroup):
+            # Spark makes a partition of its own where a table has no splits.
+            return
+        reader = pickle.dumps(self._scan().reader)
+        read = ReadSplits(reader, (partition.splits,), to_arrow_schema(self.columns))
+        only_group = pa.RecordBatch.from_pydict({"group": pa.array([0])})
+        yield from read(iter([only_group]))
+
+    def _scan(self) -> Scan:
+        names = [field.name for field in self.columns.fields]
+        return self.table.scan(names, options=self.options)
+
+
+@dataclass
+class Written(WriterCommitMessage):
+    """What a task wrote, pickled."""
+
+    messages: bytes
+
+
+class PaimonWriter(DataSourceArrowWriter):
+    """Writes a table whose rows may be written by any task."""
+
+    def __init__(self, table: Table, *, is_overwrite: bool) -> None:
+        """Looks at the table as it is now.
+
+        Raises:
+            UnsupportedError: The table has buckets.
+        """
+        self._parts = table.parts()
+        if self._parts.options.bucket > 0:
+            raise UnsupportedError(
+                f"{table.name} has buckets, whose rows must come together before they are written:"
+                " call lakebed.spark.attach(spark, ...) first, and write again"
+            )
+        self._base = self._parts.write_base()
+        self._is_overwrite = is_overwrite
+
+    def write(  # type: ignore[override]  # PySpark's own Arrow writer narrows it so
+        self, iterator: Iterator[pa.RecordBatch]
+    ) -> WriterCommitMessage:
+        """Writes the rows of one task."""
+        with rows_writer(self._parts, self._base) as sink:
+            for batch in iterator:
+                sink.add(batch)
+            return Written(pickle.dumps(sink.finish()))
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Commits what all tasks wrote."""
+        written = _messages(messages)
+        changes = (
+            overwrite_changes(self._parts, written, partition=None, operation=Operation.OVERWRITE)
+            if self._is_overwrite
+            else append_changes(self._parts, written, base=self._base, operation=Operation.WRITE)
+        )
+        commit(self._parts, changes, written)
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Deletes what the tasks wrote."""
+        delete_written(self._parts, _messages(messages))
+
+
+def _messages(messages: list[WriterCommitMessage | None]) -> list[CommitMessage]:
+    found = [pickle.loads(each.messages) for each in messages if isinstance(each, Written)]
+    return [cast("CommitMessage", message) for group in found for message in group]

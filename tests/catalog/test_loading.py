@@ -1,0 +1,68 @@
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import lakebed
+from lakebed.errors import InvalidArgumentError, NotFoundError, UnsupportedError
+
+ROWS = pa.table({"id": [1, 2]})
+
+
+def test_a_catalog_opens_by_its_arguments_or_its_options(tmp_path: Path) -> None:
+    by_argument = lakebed.load_catalog(warehouse=str(tmp_path), metastore="filesystem")
+    by_option = lakebed.load_catalog({"warehouse": tmp_path.as_uri(), "metastore": "filesystem"})
+    by_argument.create_database("db")
+    by_argument.create_table("db.t", schema=ROWS.schema).append(ROWS)
+    assert by_option.load_table("db.t").scan().count() == 2
+
+
+def test_a_table_opens_by_its_path_alone(tmp_path: Path) -> None:
+    catalog = lakebed.load_catalog(warehouse=str(tmp_path))
+    catalog.create_database("db")
+    catalog.create_table("db.t", schema=ROWS.schema).append(ROWS)
+    path = tmp_path / "db.db" / "t"
+    for spelling in (str(path), path.as_uri(), f"{path}/"):
+        table = lakebed.load_table(spelling)
+        assert table.scan().to_arrow().to_pylist() == ROWS.to_pylist()
+    table.append(ROWS)
+    assert catalog.load_table("db.t").scan().count() == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({}, InvalidArgumentError, "a catalog needs its warehouse"),
+        ({"warehouse": "/other"}, InvalidArgumentError, "warehouse is given twice"),
+        ({"metastore": "hive"}, UnsupportedError, "hive"),
+        ({"warehose": "/x"}, InvalidArgumentError, "'warehose'.*'warehouse'"),
+        ({"lakebed.merge.memory": "lots"}, InvalidArgumentError, "lakebed.merge.memory"),
+        ({"lakebed.time-zone": "Mars/North"}, InvalidArgumentError, "no time zone"),
+        ({"lakebed.read.threads": 0}, InvalidArgumentError, "lakebed.read.threads"),
+        ({"table-default.buckets": 3}, InvalidArgumentError, "table-default.buckets"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(
+    tmp_path: Path, options: dict[str, str], error: type[Exception], message: str
+) -> None:
+    warehouse = None if not options else str(tmp_path)
+    with pytest.raises(error, match=message):
+        lakebed.load_catalog(options, warehouse=warehouse)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", ["$snapshots", "$branch_b1"])
+def test_what_is_not_built_yet_says_so(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(UnsupportedError, match="not supported yet"):
+        lakebed.load_table(f"{tmp_path}/t{suffix}")
+
+
+def test_a_path_without_a_table_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="holds schema/schema-0") as caught:
+        lakebed.load_table(str(tmp_path / "nothing"))
+    assert caught.value.kind == "table"
+
+
+def test_a_store_of_an_unknown_scheme_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="xyz"):
+        lakebed.load_catalog(warehouse="xyz://bucket/lake")

@@ -1,0 +1,107 @@
+"""Queries over Lakebed tables answer as Spark does over the same rows."""
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables(spark: SparkSession) -> None:
+    """`o` has rows that need a merge, `p` has none; `so` and `sp` are Spark's copies of them."""
+    spark.sql("""CREATE TABLE lake.db.o (id BIGINT, total DOUBLE, dt STRING, tags ARRAY<STRING>)
+        TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2')""")
+    spark.sql("INSERT INTO lake.db.o SELECT id, id, 'old', array('x') FROM range(20)")
+    spark.sql("""INSERT INTO lake.db.o
+        SELECT id, id * 2, if(id % 4 = 0, null, 'new'), array('y', 'z') FROM range(0, 20, 2)""")
+    spark.sql("CREATE TABLE lake.db.p AS SELECT id, concat('n', id) AS name FROM range(5, 25)")
+    spark.sql("SELECT * FROM lake.db.o").createOrReplaceTempView("so")
+    spark.sql("SELECT * FROM lake.db.p").createOrReplaceTempView("sp")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM {o}",
+        "SELECT count(*) FROM {o}",
+        "SELECT sum(total) FROM {o} WHERE dt = 'new' AND id BETWEEN 3 AND 11",
+        "SELECT id FROM {o} WHERE dt IS NULL OR NOT (id > 3)",
+        "SELECT o.id, p.name FROM {o} o JOIN {p} AS p ON o.id = p.id AND p.name <> 'n6'",
+        "SELECT o.id, p.name FROM {o} o LEFT JOIN {p} p ON o.id = p.id WHERE p.name IS NULL",
+        "SELECT o.id, p.name FROM {o} o RIGHT JOIN {p} p USING (id) WHERE o.id IS NULL",
+        "SELECT * FROM {o} o FULL JOIN {p} p ON o.id = p.id AND o.id > 7 WHERE p.id < 9",
+        "SELECT id FROM {o} o LEFT SEMI JOIN {p} p ON o.id = p.id",
+        "SELECT id FROM {o} o LEFT ANTI JOIN {p} p ON o.id = p.id AND p.name = 'n7'",
+        "SELECT id, name FROM {o} NATURAL JOIN {p}",
+        "SELECT * FROM {p} PIVOT (count(name) FOR id IN (5, 6))",
+        "WITH c AS (SELECT * FROM {o} WHERE id > 3) SELECT c.id, d.id FROM c JOIN c d USING (id)",
+        "SELECT id FROM {o} WHERE id IN (SELECT id FROM {p} WHERE name LIKE 'n1%')",
+        "SELECT id FROM {o} o WHERE EXISTS (SELECT 1 FROM {p} p WHERE p.id = o.id)",
+        "SELECT (SELECT max(name) FROM {p}) AS m, id FROM {o} LIMIT 20",
+        "SELECT id, tag FROM {o} LATERAL VIEW explode(tags) e AS tag",
+        "SELECT id, rank() OVER (PARTITION BY dt ORDER BY total) AS r FROM {o}",
+        "SELECT id FROM {o} UNION ALL SELECT id FROM {p} EXCEPT SELECT 7",
+        "SELECT id AS total, total + 1 AS more FROM {o}",
+        "FROM {o} SELECT id",
+        "TABLE {p}",
+        "SELECT '{{' || dt || '}}' FROM {o} /* {o} */ -- {p}",
+        "SELECT /*+ BROADCAST(p) */ o.id FROM {o} o, {p} p WHERE o.id = p.id",
+        "FROM {o} |> WHERE id > 3 |> SELECT id, dt",
+        "SELECT struct(*) FROM {p}",
+        "SELECT id FROM {o} GROUP BY ALL HAVING count(*) > 0",
+    ],
+)
+def test_answers_are_those_over_spark_copies(spark: SparkSession, query: str) -> None:
+    over_lake = query.format(o="lake.db.o", p="lake.db.p")
+    over_spark = query.format(o="so", p="sp")
+    found = sorted(map(repr, spark.sql(over_lake).collect()))
+    assert found == sorted(map(repr, spark.sql(over_spark).collect()))
+    assert found
+
+
+def test_columns_may_be_written_with_the_whole_name(spark: SparkSession) -> None:
+    query = "SELECT lake.db.o.id, db.o.total, o.dt FROM lake.db.o WHERE lake.db.o.id = 3"
+    assert [tuple(row) for row in spark.sql(query).collect()] == [(3, 3.0, "old")]
+
+
+def test_arguments_and_fields_reach_spark(spark: SparkSession) -> None:
+    named = spark.sql("SELECT id FROM lake.db.o WHERE id = :id", args={"id": 3})
+    assert [tuple(row) for row in named.collect()] == [(3,)]
+    listed = spark.sql("SELECT id FROM lake.db.o WHERE id = ?", args=[4])
+    assert [tuple(row) for row in listed.collect()] == [(4,)]
+    fields = spark.sql(
+        "SELECT {column} FROM lake.db.o JOIN {frame} USING (id) WHERE dt = {text}",
+        column=F.col("total"),
+        frame=spark.range(3, 6),
+        text="old",
+    )
+    assert sorted(tuple(row) for row in fields.collect()) == [(3.0,), (5.0,)]
+
+
+def test_a_temporary_view_over_a_table_can_be_queried_later(spark: SparkSession) -> None:
+    spark.sql("CREATE OR REPLACE TEMP VIEW seen AS SELECT id FROM lake.db.o WHERE id < 3")
+    assert spark.sql("SELECT count(*) FROM seen").collect()[0][0] == 3
+    assert spark.table("seen").count() == 3
+
+
+def test_only_named_columns_and_matching_rows_leave_the_merge(spark: SparkSession) -> None:
+    query = "EXPLAIN SELECT total FROM lake.db.o WHERE id = 3"
+    plan = spark.sql(query).collect()[0][0]
+    merged = next(line for line in plan.splitlines() if "MapInArrow" in line)
+    outputs = merged.partition(")")[2]
+    assert "total" in outputs
+    assert "dt" not in outputs
+    assert "tags" not in outputs
+
+
+def test_rows_that_need_no_merge_are_read_by_spark_itself(spark: SparkSession) -> None:
+    plan = spark.sql("EXPLAIN SELECT name FROM lake.db.p WHERE id = 7").collect()[0][0]
+    assert "FileScan parquet" in plan
+    assert "MapInArrow" not in plan
+    assert "ReadSchema: struct<id:bigint,name:string>" in plan
+
+
+def test_queries_that_name_no_lakebed_table_are_sparks(spark: SparkSession) -> None:
+    spark.sql("CREATE OR REPLACE TEMP VIEW plain AS SELECT '{x}' AS brace")
+    assert spark.sql("SELECT brace FROM plain").collect()[0][0] == "{x}"
