@@ -22,9 +22,9 @@ def test_a_table_opens_by_its_path_alone(tmp_path: Path) -> None:
     catalog.create_database("db")
     catalog.create_table("db.t", schema=ROWS.schema).append(ROWS)
     path = tmp_path / "db.db" / "t"
+    table = lakebed.load_table(path.as_uri())
     for spelling in (str(path), path.as_uri(), f"{path}/"):
-        table = lakebed.load_table(spelling)
-        assert table.scan().to_arrow().to_pylist() == ROWS.to_pylist()
+        assert lakebed.load_table(spelling).scan().to_arrow().to_pylist() == ROWS.to_pylist()
     table.append(ROWS)
     assert catalog.load_table("db.t").scan().count() == 4
 
@@ -43,7 +43,7 @@ def test_a_table_opens_by_its_path_alone(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_cannot_be_are_refused(
-    tmp_path: Path, options: dict[str, str], error: type[Exception], message: str
+    tmp_path: Path, *, options: dict[str, str], error: type[Exception], message: str
 ) -> None:
     warehouse = None if not options else str(tmp_path)
     with pytest.raises(error, match=message):

@@ -45,6 +45,10 @@ class KeyFileInMemory:
         return len(self.rows)
 
     @property
+    def ordinal(self) -> int:
+        return self.run
+
+    @property
     def key_bytes(self) -> int:
         return 9 * len(self.rows)
 
@@ -173,7 +177,7 @@ def test_a_file_that_spans_all_keys_is_merged_with_many_small_ones() -> None:
         (Row(1, 5, INSERT), Row(1, 6, DELETE)),
     ],
 )
-def test_of_equal_numbers_the_row_of_the_run_given_later_wins(
+def test_of_equal_numbers_the_row_of_the_file_named_later_wins(
     older: Row, newer: Row, budget_bytes: int
 ) -> None:
     files = [

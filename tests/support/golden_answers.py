@@ -120,7 +120,7 @@ def _split(text: str) -> list[str]:
     return [*members, text[start:]]
 
 
-def encode(value: Any, kind: SparkType) -> Any:
+def encode(value: Any, kind: SparkType) -> Any:  # noqa: ANN401 - values of any type
     """A value as the answers have it."""
     if value is None:
         return None
@@ -140,6 +140,11 @@ def encode(value: Any, kind: SparkType) -> Any:
         case "time":
             whole, _, fraction = str(value).partition(".")
             return f"{whole}.{fraction[:3]:0<3}"
+        case _:
+            return _encode_plain(value, name)
+
+
+def _encode_plain(value: Any, name: str) -> Any:  # noqa: ANN401 - values of any type
     if name.startswith("decimal"):
         scale = int(name.removesuffix(")").rsplit(",", 1)[1])
         return format(value.quantize(Decimal(1).scaleb(-scale), context=_PLENTY), "f")

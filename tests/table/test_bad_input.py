@@ -19,6 +19,7 @@ from lakebed.errors import (
     StorageError,
     UnsupportedError,
 )
+from lakebed.format.arrow_typing import ArrowArray
 from lakebed.format.schema_definition import schema
 from lakebed.storage.local import LocalFileIO
 from support.effects import open_catalog, reopen
@@ -48,7 +49,7 @@ def refused(
     assert read_store(built.file_io, root) == before
 
 
-ROWS: dict[str, tuple[dict[str, pa.Array], tuple[str, ...]]] = {
+ROWS: dict[str, tuple[dict[str, ArrowArray], tuple[str, ...]]] = {
     "unknown column": (
         {"id": pa.array([1]), "amnt": pa.array([1.0])},
         ("no column 'amnt'", "id, amount, note", "Drop or rename"),
@@ -210,7 +211,11 @@ def test_a_table_or_database_that_is_missing(built: BuiltTable) -> None:
     ],
 )
 def test_an_option_that_a_scan_cannot_have(
-    built: BuiltTable, option: dict[str, str], error: type[LakebedError], parts: tuple[str, ...]
+    built: BuiltTable,
+    *,
+    option: dict[str, str],
+    error: type[LakebedError],
+    parts: tuple[str, ...],
 ) -> None:
     with refused(built, error, *parts):
         built.table.scan(options=option)

@@ -86,7 +86,7 @@ def test_waits_between_tries_grow_and_stay_below_the_ceiling() -> None:
 def test_losing_every_try_is_a_conflict_and_leaves_no_file() -> None:
     built = build_table(UNAWARE.with_options({"commit.max-retries": "2"}), START)
     table, store = mine(built, *[meanwhile(lambda: built.table.append(one(built, 1)))] * 9)
-    with pytest.raises(CommitConflictError, match="3 tries to commit lost .* commit.max-retries"):
+    with pytest.raises(CommitConflictError, match=r"3 tries to commit lost .* commit.max-retries"):
         table.append(one(built, 99))
     assert store.puts == 3
     assert built.shape.row(99, 5) not in rows_of(built)
@@ -193,7 +193,7 @@ def test_a_store_that_never_answers_is_an_unknown_commit_and_keeps_its_files(
     built = build_table(UNAWARE, START)
     table, _ = mine(built, *[no_answer(has_effect=has_effect)] * 100)
     before = data_files(built.file_io, table.location)
-    with pytest.raises(CommitUnknownError, match="snapshot-2: the store did not say .* delete no"):
+    with pytest.raises(CommitUnknownError, match=r"snapshot-2: the store did not say .* delete no"):
         table.append(one(built, 10))
     assert len(data_files(built.file_io, table.location) - before) == 1
     new = [built.shape.row(10, 5)] if has_effect else []

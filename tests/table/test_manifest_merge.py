@@ -52,10 +52,10 @@ def test_at_the_full_threshold_all_small_ones_are_merged_at_once() -> None:
     assert picked(5, 9, 5, 4, policy=policy) == [[5, 9], [5, 4]]
 
 
-def test_a_large_manifest_with_deletes_counts_for_a_full_merge() -> None:
+def test_a_full_merge_with_deletes_takes_every_manifest_so_that_they_meet_their_adds() -> None:
     large, with_deletes = manifest(90, name="a"), manifest(95, name="b", deletes=1)
     small = manifest(5, name="c")
-    assert POLICY.pick([large, with_deletes, small]) == [[large], [with_deletes, small]]
+    assert POLICY.pick([large, with_deletes, small]) == [[large, with_deletes, small]]
     alone = manifest(110, name="d", deletes=1)
     assert POLICY.pick([alone, large]) == [[alone], [large]]
 

@@ -106,7 +106,7 @@ def test_a_file_with_delete_rows_needs_a_merge_though_it_is_alone() -> None:
     assert [split.is_raw for split in built.table.scan().plan().splits] == [False]
     built.table.overwrite(built.arrow(built.rows))
     built.table.upsert(
-        built.arrow(built.rows).append_column("_row_kind", [["+I", "-D", "+I"]])  # type: ignore[arg-type]  # Arrow takes lists
+        built.arrow(built.rows).append_column("_row_kind", [["+I", "-D", "+I"]])
     )
     assert sorted_rows(built.table.scan().to_arrow()) == sorted_rows([built.rows[0], built.rows[2]])
 

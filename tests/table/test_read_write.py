@@ -25,8 +25,8 @@ def keyed_table(**options: str) -> Table:
     return catalog.create_table("db.t", schema=schema(COLUMNS), primary_key=["id"], options=given)
 
 
-def rows_of(table: Table, **asked: int) -> list[Row]:
-    return sorted_rows(table.scan(**asked).to_arrow())
+def rows_of(table: Table, *, snapshot_id: int | None = None) -> list[Row]:
+    return sorted_rows(table.scan(snapshot_id=snapshot_id).to_arrow())
 
 
 def test_the_last_row_of_a_key_wins_within_one_call() -> None:
@@ -131,7 +131,7 @@ def test_overwrite_takes_rows_that_carry_the_partition_that_they_belong_to() -> 
 
 def test_overwrite_refuses_rows_outside_the_partition_and_leaves_no_file() -> None:
     built = build_table(UNAWARE_PARTITIONED, HISTORIES["one-commit"])
-    with pytest.raises(InvalidDataError, match="outside the partition .*nothing was written"):
+    with pytest.raises(InvalidDataError, match=r"outside the partition .*nothing was written"):
         built.table.overwrite(built.arrow([built.shape.row(0, 8)]), partition={"dt": "2026-01-02"})
     assert rows_of(built.table) == sorted_rows(built.rows)
     assert orphans(built.table, built.file_io) == set()
@@ -147,7 +147,7 @@ def test_overwrite_refuses_what_names_no_partition_and_leaves_no_file(partition:
 
 def test_overwrite_refuses_a_column_that_does_not_partition() -> None:
     built = build_table(UNAWARE_PARTITIONED, HISTORIES["one-commit"])
-    with pytest.raises(InvalidArgumentError, match="'id' is no partition column; .* are: dt"):
+    with pytest.raises(InvalidArgumentError, match=r"'id' is no partition column; .* are: dt"):
         built.table.overwrite(built.arrow([]), partition={"id": 3})
     assert snapshot_ids(built.file_io, built.table.location) == [1]
 

@@ -15,7 +15,7 @@ Three complications:
    stable sort by key keeps it; else sequence numbers join the sort.
 3. *Ties.* Two writers may have started at the same maximum, so two rows of a key can carry one
    sequence number. Then a row that ends the key is older than one that adds it, and of rows alike
-   in that the one of the run given later wins. There is no second rule anywhere.
+   in that the one of the file named later in the manifests wins. There is no second rule anywhere.
 """
 
 from collections.abc import Sequence
@@ -46,23 +46,21 @@ class KeyGroups:
     last: Positions
 
 
-def group_by_key(
-    words: SortWords, sequence: npt.NDArray[np.int64] | None, *, row_count: int
-) -> KeyGroups:
+def group_by_key(words: SortWords, ages: SortWords, *, row_count: int) -> KeyGroups:
     """Orders the rows of concatenated runs by key, then age.
 
     Args:
         words: The normalised key of each row (`sort_keys.sort_words`).
-        sequence: The sequence number of each row; None when the runs' sequence ranges do not
-            overlap and the rows are concatenated from the oldest run to the newest.
+        ages: What orders the rows of a key from old to new, most significant first; empty when the
+            rows are given from old to new already.
         row_count: Number of rows.
 
     Returns:
-        The groups. Rows equal in key and sequence keep the order given.
+        The groups. Rows equal in key and age keep the order given.
     """
     if row_count == 0:
         return KeyGroups(np.empty(0, np.intp), np.empty(0, np.intp))
-    keys = words if sequence is None else (*words, sequence)
+    keys = (*words, *ages)
     order = np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1])
     changes = np.zeros(row_count, np.bool_)
     changes[-1] = True

@@ -57,7 +57,12 @@ class KeyFile(Protocol):
 
     @property
     def run(self) -> int:
-        """Which sorted run it belongs to; of rows alike in age that of the greater run wins."""
+        """Which sorted run it belongs to."""
+        ...
+
+    @property
+    def ordinal(self) -> int:
+        """Its place in the manifests; of rows alike in age that of the later file wins."""
         ...
 
     @property
@@ -94,7 +99,7 @@ class _Plan:
     """How one section is merged.
 
     Attributes:
-        files: From old to new, or in the order of their runs where sequence numbers tell age.
+        files: From old to new, or as the manifests name them where sequence numbers tell age.
         starts: Position of each file's first row in the section.
         by_key: The files with their starts, those of one run in key order.
         columns: What to decode.
@@ -153,7 +158,7 @@ def _kept_of_one_run(file: KeyFile) -> Mask:
 
 def _plan(files: Sequence[KeyFile]) -> _Plan:
     by_sequence = _sequences_overlap(files)
-    ordered = sorted(files, key=lambda f: f.run if by_sequence else f.min_sequence_number)
+    ordered = sorted(files, key=lambda f: f.ordinal if by_sequence else f.min_sequence_number)
     with_kind = any(file.has_deletes for file in ordered)
     columns = [
         *ordered[0].key_names,
@@ -190,14 +195,14 @@ def _words(window: _Window, plan: _Plan) -> SortWords:
     return sort_words([window.rows.column(name) for name in plan.files[0].key_names])
 
 
-def _ages(window: _Window, plan: _Plan) -> npt.NDArray[np.int64] | None:
-    """Numbers that order the rows of a key from old to new; None where their places do."""
+def _ages(window: _Window, plan: _Plan) -> SortWords:
+    """What orders the rows of a key from old to new; empty where their places do."""
     if not plan.by_sequence:
-        return None
+        return ()
     ages: npt.NDArray[np.int64] = window.rows.column(SEQUENCE_NUMBER.name).to_numpy()
     if plan.with_kind:
         ages = 2 * ages + are_adds(window.rows.column(VALUE_KIND.name).to_numpy())
-    return ages
+    return ages, window.positions
 
 
 def _winners(window: _Window, words: SortWords, *, plan: _Plan, pick: Pick) -> Positions:

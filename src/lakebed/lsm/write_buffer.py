@@ -64,6 +64,6 @@ class WriteBuffer:
         self._next_sequence += rows.num_rows
         self._tables, self._kinds, self.size_bytes = [], [], 0
         words = sort_words([rows.column(name) for name in self._key_names])
-        winners = self._pick(group_by_key(words, None, row_count=rows.num_rows))
+        winners = self._pick(group_by_key(words, (), row_count=rows.num_rows))
         taken = rows.combine_chunks().take(winners)
         return SortedRows(taken, first + winners.astype(np.int64), kinds[winners])

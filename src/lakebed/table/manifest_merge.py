@@ -2,7 +2,8 @@
 
 Pure. Manifests are taken in list order. A run of small ones is merged when together they reach the
 target size, and the rest at the end only once there are many of them; when those that are small or
-carry deletes have grown to the threshold of a full merge, all of them are merged at once.
+carry deletes have grown to the threshold of a full merge, all of them are merged at once, and with
+deletes among them all manifests are, so that what is gone leaves the metadata.
 """
 
 from collections.abc import Sequence
@@ -27,22 +28,29 @@ class MergePolicy:
 
     def pick(self, manifests: Sequence[ManifestFileMeta]) -> list[list[ManifestFileMeta]]:
         """Groups in list order; a group of one manifest stays as it is, a larger one is merged."""
-        mergeable = [
-            m for m in manifests if m.num_deleted_files or m.file_size < self.target_size_bytes
-        ]
-        if len(mergeable) > 1 and sum(m.file_size for m in mergeable) >= self.full_size_bytes:
-            kept = [[m] for m in manifests if m not in mergeable]
-            return [*kept, mergeable]
+        mergeable = [self._is_mergeable(manifest) for manifest in manifests]
+        pairs = list(zip(manifests, mergeable, strict=True))
+        merged = [manifest for manifest, is_mergeable in pairs if is_mergeable]
+        if len(merged) > 1 and sum(m.file_size for m in merged) >= self.full_size_bytes:
+            # A DELETE can only meet its ADD when the manifest of the ADD is merged too.
+            if any(manifest.num_deleted_files for manifest in merged):
+                return [list(manifests)]
+            return [*([manifest] for manifest, is_mergeable in pairs if not is_mergeable), merged]
         return self._pick_runs(manifests)
+
+    def _is_mergeable(self, manifest: ManifestFileMeta) -> bool:
+        return manifest.num_deleted_files > 0 or manifest.file_size < self.target_size_bytes
 
     def _pick_runs(self, manifests: Sequence[ManifestFileMeta]) -> list[list[ManifestFileMeta]]:
         groups: list[list[ManifestFileMeta]] = []
         run: list[ManifestFileMeta] = []
+        size = 0
         for manifest in manifests:
             run.append(manifest)
-            if sum(m.file_size for m in run) >= self.target_size_bytes:
+            size += manifest.file_size
+            if size >= self.target_size_bytes:
                 groups.append(run)
-                run = []
+                run, size = [], 0
         if len(run) >= self.count_min:
             groups.append(run)
         else:

@@ -6,7 +6,7 @@ number of splits.
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -118,10 +118,11 @@ class _SectionFile:
     row_count: int
     key_bytes: int
     run: int
+    ordinal: int
     min_sequence_number: int
     max_sequence_number: int
     has_deletes: bool
-    key_names: tuple[str, ...] = field(default=())
+    key_names: tuple[str, ...]
 
     @classmethod
     def of(cls, view: FileView, *, run: int) -> "_SectionFile":
@@ -130,6 +131,7 @@ class _SectionFile:
             row_count=view.file.row_count,
             key_bytes=view.key_bytes(),
             run=run,
+            ordinal=view.file.ordinal,
             min_sequence_number=view.file.min_sequence_number,
             max_sequence_number=view.file.max_sequence_number,
             has_deletes=view.file.may_hold_deletes,

@@ -12,6 +12,7 @@ class SplitFile:
         size_bytes: Size on disk.
         row_count: Physical rows.
         schema_id: Schema that wrote the file.
+        ordinal: Place among the files of the scan, in the order of the manifests.
         level: LSM level; 0 for append tables.
         min_sequence_number: Smallest sequence number of its rows.
         max_sequence_number: Greatest.
@@ -22,6 +23,7 @@ class SplitFile:
     size_bytes: int
     row_count: int
     schema_id: int
+    ordinal: int
     level: int
     min_sequence_number: int
     max_sequence_number: int

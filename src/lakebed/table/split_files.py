@@ -75,12 +75,24 @@ class SplitFiles:
                 size_bytes=size,
                 row_count=rows,
                 schema_id=schema,
+                ordinal=ordinal,
                 level=level,
                 min_sequence_number=low,
                 max_sequence_number=high,
                 delete_row_count=deletes,
             )
-            for directory, external, name, size, rows, schema, level, low, high, deletes in columns
+            for ordinal, (
+                directory,
+                external,
+                name,
+                size,
+                rows,
+                schema,
+                level,
+                low,
+                high,
+                deletes,
+            ) in enumerate(columns)
         ]
 
     def groups(self, entries: pa.Table) -> list[BucketGroup]:
