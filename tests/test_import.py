@@ -68,8 +68,9 @@ assert table.scan(where="v = 'b'").to_arrow().num_rows == 1
 def table(tmp_path: Path) -> lakebed.Table:
     catalog = lakebed.load_catalog(warehouse=str(tmp_path))
     catalog.create_database("db")
-    schema = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("v", pa.string())])
-    made = catalog.create_table("db.t", schema=schema, primary_key=["id"], options={"bucket": 2})
+    made = catalog.create_table(
+        "db.t", schema=ROWS.schema, primary_key=["id"], options={"bucket": 2}
+    )
     made.upsert(ROWS)
     made.upsert(pa.table({"id": [2, 4], "v": ["B", "d"]}))
     return made

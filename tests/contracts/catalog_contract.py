@@ -18,7 +18,8 @@ from lakebed.errors import (
 )
 from lakebed.format.schema_definition import schema
 
-SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("v", pa.string())])
+COLUMNS: list[tuple[str, pa.DataType]] = [("id", pa.int64()), ("v", pa.string())]
+SCHEMA = pa.schema(COLUMNS)
 ROWS = pa.table({"id": [1, 2], "v": ["a", "b"]})
 BAD_NAMES = ["", "a/b", "../x", ".", "a$b", "a b ", "x\ny", "a*", 'q"', "b`"]
 

@@ -208,14 +208,13 @@ class AppendLife(TableLife):
         return [*rows, *new]
 
 
-_SCHEMA = pa.schema(
-    [
-        pa.field("id", pa.int32()),
-        pa.field("dt", pa.string()),
-        pa.field("n", pa.int64()),
-        pa.field("v", pa.string()),
-    ]
-)
+_COLUMNS: list[tuple[str, pa.DataType]] = [
+    ("id", pa.int32()),
+    ("dt", pa.string()),
+    ("n", pa.int64()),
+    ("v", pa.string()),
+]
+_SCHEMA = pa.schema(_COLUMNS)
 
 
 def _arrow(rows: list[Row]) -> pa.Table:

@@ -11,9 +11,9 @@ import pytest
 
 from lakebed.errors import InvalidArgumentError, InvalidDataError
 from lakebed.format.arrow_typing import ArrowArray, python_values
+from lakebed.format.schema import TableSchema
 from lakebed.format.schema_builder import build_schema
 from lakebed.format.schema_definition import schema
-from lakebed.format.schema import TableSchema
 from lakebed.storage.memory import MemoryFileIO
 from lakebed.table.align import align
 from lakebed.table.table import Table

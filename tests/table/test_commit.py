@@ -43,9 +43,8 @@ def one(built: BuiltTable, number: int, version: int = 5) -> object:
 @pytest.mark.parametrize("losses", [1, 3])
 def test_a_lost_race_is_run_again_and_both_writes_are_there(shape: Shape, losses: int) -> None:
     built = build_table(shape, START)
-    others = [
-        meanwhile(lambda n=n: built.table.append(one(built, n))) for n in range(20, 20 + losses)
-    ]
+    numbers = iter(range(20, 20 + losses))
+    others = [meanwhile(lambda: built.table.append(one(built, next(numbers))))] * losses
     table, store = mine(built, *others)
     snapshot = table.append(one(built, 10))
     assert snapshot is not None
@@ -276,8 +275,9 @@ def test_a_replayed_identifier_commits_nothing_and_leaves_nothing() -> None:
     wanted = [built.shape.row(number, 5) for number in (1, 2, 3)]
     assert rows_of(built) == sorted_rows(wanted)
     assert orphans(built.table, built.file_io) == set()
-    assert writer.snapshot is not None
-    assert (writer.snapshot.commit_user, writer.snapshot.commit_identifier) == ("job", 3)
+    latest = built.table.latest_snapshot()
+    assert latest is not None
+    assert (latest.id, latest.commit_user, latest.commit_identifier) == (3, "job", 3)
 
 
 def test_a_replay_is_recognised_below_the_commits_of_others_and_tells_users_apart() -> None:

@@ -81,9 +81,7 @@ def test_a_delete_without_its_add_stays_when_netting_and_is_no_live_file() -> No
     assert live(entry(DELETE, "a"), entry(ADD, "b")) == ["+b@0"]
 
 
-@pytest.mark.parametrize(
-    "other", [{"partition": b"q"}, {"bucket": 1}, {"level": 1}], ids=str
-)
+@pytest.mark.parametrize("other", [{"partition": b"q"}, {"bucket": 1}, {"level": 1}], ids=str)
 def test_partition_bucket_and_level_are_part_of_the_identity(other: dict[str, int]) -> None:
     gone = entry(DELETE, "a", **other)  # type: ignore[arg-type]  # one argument a time
     assert len(net(entry(ADD, "a"), gone)) == 2

@@ -124,9 +124,7 @@ def test_no_column_at_all_still_counts_the_rows(shape: Shape) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize(
-    "columns", [["id", "id"], ["ID"], ["id", "nothing"], "id"], ids=str
-)
+@pytest.mark.parametrize("columns", [["id", "id"], ["ID"], ["id", "nothing"], "id"], ids=str)
 def test_columns_that_cannot_be_are_refused(shape: Shape, columns: list[str]) -> None:
     table = build_table(shape).table
     with pytest.raises(InvalidArgumentError, match=r"twice|no column '(ID|nothing)'|list of names"):

@@ -6,21 +6,18 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from lakebed.catalog.creation import create_at
 from lakebed.catalog.identifier import Identifier, check_name
 from lakebed.errors import (
     AlreadyExistsError,
     InvalidTableError,
     NotFoundError,
-    StorageError,
     UnsupportedError,
 )
-from lakebed.format.arrow_types import from_arrow_schema
 from lakebed.format.paths import TablePaths
-from lakebed.format.schema_builder import build_schema
 from lakebed.format.schema_definition import Schema
-from lakebed.options.acceptance import check_creatable, normalize, table_defaults
 from lakebed.options.values import OptionValue
-from lakebed.storage.file_io import FileIO, PutResult
+from lakebed.storage.file_io import FileIO
 from lakebed.table.schemas import Schemas
 from lakebed.table.session import Session
 from lakebed.table.table import Table
@@ -102,29 +99,22 @@ class FilesystemCatalog:
             raise self._no_database(identifier.database)
         if ignore_if_exists and self._exists(identifier):
             return self.load_table(name)
-        given = normalize(options or {})
-        columns = schema if isinstance(schema, Schema) else from_arrow_schema(schema)
-        built = build_schema(
-            columns.fields,
-            options={**table_defaults(self.session.options), **given},
-            time_millis=self.session.effects.clock(),
-            primary_keys=primary_key,
-            partition_keys=partition_by,
-            comment=comment,
-        )
-        check_creatable(built.options, has_primary_key=bool(built.primary_keys))
-        location = self._table(identifier)
-        match self._schemas(location).put(built):
-            case PutResult.WRITTEN:
-                return self.load_table(name)
-            case PutResult.PRESENT if ignore_if_exists:
-                return self.load_table(name)
-            case PutResult.PRESENT:
-                raise AlreadyExistsError("table", str(identifier))
-            case PutResult.UNKNOWN:
-                raise StorageError(
-                    location, "the store did not say whether the table was made; look for it"
-                )
+        try:
+            create_at(
+                self._table(identifier),
+                file_io=self.file_io,
+                session=self.session,
+                schema=schema,
+                primary_key=primary_key,
+                partition_by=partition_by,
+                options=options,
+                comment=comment,
+                name=str(identifier),
+            )
+        except AlreadyExistsError:
+            if not ignore_if_exists:
+                raise
+        return self.load_table(name)
 
     def drop_table(self, name: str, *, ignore_if_not_exists: bool = False) -> None:
         """Deletes the table's directory."""

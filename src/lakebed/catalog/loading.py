@@ -1,11 +1,15 @@
 """From a user's options to a catalog, or from a path to a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
 
 from lakebed.catalog.catalog import Catalog
+from lakebed.catalog.creation import create_at
 from lakebed.catalog.filesystem import FilesystemCatalog
 from lakebed.errors import InvalidArgumentError, NotFoundError, UnsupportedError
 from lakebed.format.paths import TablePaths
+from lakebed.format.schema_definition import Schema
 from lakebed.options.acceptance import check_catalog_options
 from lakebed.options.values import OptionValue, format_value
 from lakebed.storage.location import file_io_for, parse_location
@@ -77,3 +81,43 @@ def load_table(location: str, options: Mapping[str, OptionValue] | None = None) 
         file_io=file_io,
         session=Session.of(given, REAL_EFFECTS),
     )
+
+
+def create_table(
+    location: str,
+    *,
+    store_options: Mapping[str, OptionValue] | None = None,
+    schema: pa.Schema | Schema,
+    primary_key: Sequence[str] = (),
+    partition_by: Sequence[str] = (),
+    options: Mapping[str, OptionValue] | None = None,
+) -> Table:
+    """Makes a table in a directory, without a catalog.
+
+    Args:
+        location: The directory.
+        store_options: As for `load_catalog`.
+        schema: As for `Catalog.create_table`, and so are the others.
+        primary_key: Key columns.
+        partition_by: Partition columns.
+        options: Options of the format.
+
+    Raises:
+        AlreadyExistsError: A table is there.
+        InvalidTableError: A schema, key or option that cannot be.
+        UnsupportedError: A store or an option that Lakebed lacks.
+    """
+    given = {key: format_value(value) for key, value in (store_options or {}).items()}
+    check_catalog_options(given)
+    path = parse_location(location).text.rstrip("/")
+    create_at(
+        path,
+        file_io=file_io_for(path, given),
+        session=Session.of(given, REAL_EFFECTS),
+        schema=schema,
+        primary_key=primary_key,
+        partition_by=partition_by,
+        options=options,
+        name=path,
+    )
+    return load_table(location, store_options)

@@ -1,7 +1,7 @@
 """The parts of one table, put together for one use of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.format.paths import FileNames, TablePaths
@@ -81,6 +81,16 @@ class TableParts:
             session=session,
         )
 
+    def as_of(self, snapshot: Snapshot) -> "TableParts":
+        """The same table with the columns that it had then, and the options that it has now."""
+        then = self.schemas.load(snapshot.schema_id)
+        return replace(self, schema=replace(then, options=self.schema.options))
+
+    @property
+    def schemas(self) -> Schemas:
+        """The table's schemas."""
+        return Schemas(self.file_io, self.paths)
+
     @property
     def snapshots(self) -> Snapshots:
         """The table's snapshots."""
@@ -157,8 +167,7 @@ class TableParts:
             if isinstance(where, str)
             else where
         )
-        schemas = Schemas(self.file_io, self.paths)
-        file_schemas = {i: schemas.load(i) for i in schemas.list_ids()}
+        file_schemas = {i: self.schemas.load(i) for i in self.schemas.list_ids()}
         return Scan(
             snapshot=snapshot,
             planner=Planner(

@@ -156,8 +156,12 @@ class Table:
             raise InvalidArgumentError("incremental_mode says nothing without incremental")
         if limit is not None and limit < 0:
             raise InvalidArgumentError(f"limit is {limit}; it cannot be below 0")
-        snapshot = TimeTravel.of(arguments, given).find(self._snapshots)
-        return self.parts(given).scan(snapshot, columns=columns, where=where, limit=limit)
+        travel = TimeTravel.of(arguments, given)
+        snapshot = travel.find(self._snapshots)
+        parts = self.parts(given)
+        if snapshot is not None and travel.snapshot_id is not None:
+            parts = parts.as_of(snapshot)
+        return parts.scan(snapshot, columns=columns, where=where, limit=limit)
 
     def append(self, data: object) -> Snapshot | None:
         """INSERT INTO: adds rows; on a primary-key table they replace rows of their keys.

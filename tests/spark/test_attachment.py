@@ -1,0 +1,67 @@
+"""Catalogs come to sessions and go again."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from lakebed.errors import InvalidArgumentError
+from lakebed.spark import attach, detach
+
+pytestmark = pytest.mark.spark
+
+
+def test_attach_returns_the_session_and_may_be_repeated(bare: SparkSession, tmp_path: Path) -> None:
+    assert attach(bare, "first", warehouse=tmp_path.as_uri()) is bare
+    try:
+        assert attach(bare, "first", warehouse=tmp_path.as_uri()) is bare
+        attach(bare, "second", {"lakebed.merge.memory": "64 mb"}, warehouse=tmp_path.as_uri())
+        with pytest.raises(InvalidArgumentError, match="other options"):
+            attach(bare, "first", warehouse=(tmp_path / "other").as_uri())
+        names = [catalog.name for catalog in bare.catalog.listCatalogs()]
+        assert {"first", "second", "spark_catalog"} <= set(names)
+        bare.sql("CREATE DATABASE first.db")
+        assert [row[0] for row in bare.sql("SHOW DATABASES IN second").collect()] == ["db"]
+    finally:
+        detach(bare)
+
+
+@pytest.mark.parametrize("name", ["spark_catalog", "", "a.b", "a b"])
+def test_names_that_cannot_be_are_refused(bare: SparkSession, tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="cannot name"):
+        attach(bare, name, warehouse=tmp_path.as_uri())
+
+
+def test_a_catalog_that_spark_has_is_left_alone(bare: SparkSession, tmp_path: Path) -> None:
+    bare.conf.set("spark.sql.catalog.theirs", "org.example.Catalog")
+    try:
+        with pytest.raises(InvalidArgumentError, match=r"spark\.sql\.catalog\.theirs"):
+            attach(bare, "theirs", warehouse=tmp_path.as_uri())
+    finally:
+        bare.conf.unset("spark.sql.catalog.theirs")
+
+
+def test_a_wrong_option_is_an_error_of_spark(bare: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(AnalysisException) as caught:
+        attach(bare, "wrong", {"no.such.option": 1}, warehouse=tmp_path.as_uri())
+    assert isinstance(caught.value.__cause__, InvalidArgumentError)
+    with pytest.raises(AnalysisException):
+        bare.sql("SHOW DATABASES IN wrong").collect()
+
+
+def test_a_new_session_has_no_catalogs(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE lake.db.known AS SELECT 1 AS id")
+    assert spark.table("lake.db.known").count() == 1
+    with pytest.raises(AnalysisException):
+        spark.newSession().sql("SELECT * FROM lake.db.known").collect()
+
+
+def test_detach_gives_the_methods_of_spark_back(bare: SparkSession, tmp_path: Path) -> None:
+    before = type(bare).sql
+    attach(bare, "gone", warehouse=tmp_path.as_uri())
+    detach(bare)
+    assert type(bare).sql is before
+    with pytest.raises(AnalysisException):
+        bare.sql("SELECT * FROM gone.db.t").collect()
+    detach(bare)

@@ -1,0 +1,35 @@
+"""Everything that works on classic Spark works over Spark Connect.
+
+The same tests run again in a process of their own, because PySpark holds one kind of session a
+process.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+SUITES = ("test_statements", "test_queries", "test_frames", "test_attachment", "test_bucketing")
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(
+        os.environ.get("LAKEBED_SPARK_KIND") == "connect", reason="this is that process"
+    ),
+]
+
+
+def test_the_suites_pass_over_spark_connect() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", *(str(HERE / f"{each}.py") for each in SUITES)]
+    run = subprocess.run(
+        command,
+        env={**os.environ, "LAKEBED_SPARK_KIND": "connect"},
+        cwd=HERE.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-10_000:]
