@@ -11,7 +11,7 @@ from lakebed.errors import CorruptTableError, NotFoundError, UnsupportedError
 from lakebed.format.arrow_types import parquet_schema, to_arrow_schema, to_arrow_type
 from lakebed.format.key_value import data_file_fields
 from lakebed.format.parquet_read import parquet_shape, read_parquet, stream_parquet
-from lakebed.format.parquet_write import ParquetSettings, open_parquet_writer
+from lakebed.format.parquet_write import ParquetSettings, check_writable, open_parquet_writer
 from lakebed.format.schema import TableSchema
 from lakebed.format.type_text import parse_type
 from lakebed.format.types import ArrayType, DataField, DataType, MapType, RowType
@@ -308,6 +308,11 @@ def test_codecs_that_others_could_not_read_are_refused(compression: str) -> None
     ids=["plain", "zoned", "list", "map"],
 )
 def test_nanoseconds_are_refused_wherever_they_are(kind: DataType) -> None:
-    schema = parquet_schema(fields_of({"k": INT, "nano": kind}))
     with pytest.raises(UnsupportedError, match=r"'nano'.*TIMESTAMP\(6\)"):
-        open_parquet_writer(pa.BufferOutputStream(), schema, ParquetSettings())
+        check_writable(fields_of({"k": INT, "nano": kind}))
+
+
+@pytest.mark.parametrize("text", ["VARIANT", "BLOB", "MULTISET<INT>", "ARRAY<VARIANT>"])
+def test_types_without_a_writer_are_refused_by_name(text: str) -> None:
+    with pytest.raises(UnsupportedError, match=r"column 'v': .* cannot be written yet"):
+        check_writable(fields_of({"v": parse_type(text)}))

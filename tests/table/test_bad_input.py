@@ -67,9 +67,9 @@ ROWS: dict[str, tuple[dict[str, ArrowArray], tuple[str, ...]]] = {
         ("column 'id' is NOT NULL", "2 of the rows", "row 1 first", "nothing was written"),
     ),
     "missing key column": ({"amount": pa.array([1.0])}, ("lack the key column 'id'", "add it")),
-    "value out of range": (
-        {"id": pa.array([1 << 63], pa.uint64())},
-        ("column 'id'", "uint64 does not fit int64"),
+    "type that the format lacks": (
+        {"id": pa.array([1], pa.uint64())},
+        ("column 'id' is int64", "the rows have uint64", "cast it"),
     ),
 }
 

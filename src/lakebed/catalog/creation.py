@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from lakebed.errors import AlreadyExistsError, StorageError
 from lakebed.format.arrow_types import from_arrow_schema
+from lakebed.format.parquet_write import check_writable
 from lakebed.format.paths import TablePaths
 from lakebed.format.schema_builder import build_schema
 from lakebed.format.schema_definition import Schema
@@ -45,7 +46,7 @@ def create_at(
         AlreadyExistsError: A table is there.
         InvalidTableError: A schema, key or option that cannot be.
         StorageError: The store failed, or did not say whether the table was made.
-        UnsupportedError: An option that Lakebed would not act on.
+        UnsupportedError: A type that cannot be written, an option that Lakebed would not act on.
     """
     columns = schema if isinstance(schema, Schema) else from_arrow_schema(schema)
     built = build_schema(
@@ -57,6 +58,7 @@ def create_at(
         comment=comment,
     )
     check_creatable(built.options, has_primary_key=bool(built.primary_keys))
+    check_writable(built.fields)
     match Schemas(file_io, TablePaths(location)).put(built):
         case PutResult.WRITTEN:
             return

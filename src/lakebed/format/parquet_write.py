@@ -1,6 +1,6 @@
 """How Arrow columns become a Parquet data file that every Paimon reader reads (format.md 11)."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lakebed.errors import UnsupportedError
+from lakebed.format.type_text import format_type
+from lakebed.format.types import AtomicType, DataField, DataType, TypeRoot, leaf_types
 
 # Names of `file.compression` to pyarrow's. `lz4` means the framing of Hadoop, which pyarrow cannot
 # write, so it is not here.
@@ -17,6 +19,10 @@ _CODECS: dict[str, Literal["zstd", "snappy", "gzip", "none"]] = {
     "gzip": "gzip",
     "none": "none",
 }
+
+_TIMESTAMPS = frozenset({TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ})
+_UNWRITABLE = frozenset({TypeRoot.VARIANT, TypeRoot.BLOB})
+_PRECISION_MAX = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +49,7 @@ def open_parquet_writer(
         settings: How to encode.
 
     Raises:
-        UnsupportedError: A codec, or a nanosecond timestamp, which Paimon stores as INT96.
+        UnsupportedError: A codec that cannot be written.
     """
     codec = _CODECS.get(settings.compression.lower())
     if codec is None:
@@ -51,12 +57,6 @@ def open_parquet_writer(
             f"file.compression={settings.compression!r} cannot be written; use one of "
             f"{', '.join(_CODECS)}"
         )
-    for field in schema:
-        if any(pa.types.is_timestamp(leaf) and leaf.unit == "ns" for leaf in _leaves(field.type)):
-            raise UnsupportedError(
-                f"column {field.name!r}: TIMESTAMP(7) to TIMESTAMP(9) cannot be written to Parquet "
-                "yet; use TIMESTAMP(6)"
-            )
     return pq.ParquetWriter(
         sink,
         schema,
@@ -69,12 +69,30 @@ def open_parquet_writer(
     )
 
 
-def _leaves(kind: pa.DataType) -> Iterable[pa.DataType]:
-    if not pa.types.is_nested(kind):
-        yield kind
-        return
-    for index in range(kind.num_fields):
-        yield from _leaves(kind.field(index).type)
+def check_writable(fields: Sequence[DataField]) -> None:
+    """Refuses columns whose values cannot be written to Parquet as the format wants them.
+
+    Raises:
+        UnsupportedError: Names the column and what to use.
+    """
+    for field in fields:
+        for leaf in leaf_types(field.type):
+            if not _is_writable(leaf):
+                advice = "use TIMESTAMP(6)" if _is_timestamp(leaf) else "use another type"
+                raise UnsupportedError(
+                    f"column {field.name!r}: {format_type(leaf)} cannot be written yet; {advice}"
+                )
+
+
+def _is_writable(kind: DataType) -> bool:
+    if not isinstance(kind, AtomicType) or kind.root in _UNWRITABLE:
+        return False
+    # More digits are stored as INT96, which pyarrow would then use for all timestamps of a file.
+    return kind.root not in _TIMESTAMPS or (kind.precision or 0) <= _PRECISION_MAX
+
+
+def _is_timestamp(kind: DataType) -> bool:
+    return isinstance(kind, AtomicType) and kind.root in _TIMESTAMPS
 
 
 def _dictionary_columns(schema: pa.Schema) -> list[str] | bool:

@@ -102,6 +102,8 @@ def validate_schema(schema: TableSchema) -> None:
     Raises:
         InvalidTableError: Says the first thing that is wrong.
     """
+    if not schema.fields:
+        raise InvalidTableError("a table needs at least one column; give the schema one")
     _check_names(schema.names, where="the table")
     for field in schema.fields:
         _check_nested_names(field.type, where=f"column {field.name!r}")

@@ -133,3 +133,18 @@ class DataField:
 def with_nullability(kind: DataType, *, nullable: bool) -> DataType:
     """The same type, nullable or not."""
     return replace(kind, nullable=nullable)
+
+
+def leaf_types(kind: DataType) -> Iterator[DataType]:
+    """The types inside a type that have no parts of their own, VECTOR and MULTISET among them."""
+    match kind:
+        case ArrayType(element=element):
+            yield from leaf_types(element)
+        case MapType(key=key, value=value):
+            yield from leaf_types(key)
+            yield from leaf_types(value)
+        case RowType(fields=fields):
+            for field in fields:
+                yield from leaf_types(field.type)
+        case _:
+            yield kind

@@ -82,7 +82,7 @@ def database_exists(lake: Lake, dbName: str) -> bool | None:  # noqa: N803 - PyS
 def list_tables(
     lake: Lake,
     dbName: str | None = None,
-    pattern: str | None = None,  # noqa: N803 - PySpark's names
+    pattern: str | None = None,
 ) -> list[CatalogTable] | None:
     """`listTables(database)`."""
     registry = lake.registry

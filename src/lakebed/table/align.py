@@ -20,6 +20,7 @@ from lakebed.format.schema import TableSchema
 from lakebed.format.types import DataField
 
 ROW_KIND = "_row_kind"
+_DECIMAL_DIGITS_MAX = 38
 _KIND_CODES = {"+I": 0, "-U": 1, "+U": 2, "-D": 3}
 
 _LIST_TYPES = (pa.ListType, pa.LargeListType, pa.FixedSizeListType)
@@ -146,12 +147,15 @@ def _converted(column: ArrowChunks, field: DataField) -> ArrowChunks:
         return column
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if not _keeps_meaning(column.type, wanted):
+    if not _is_taken(column.type) or not _keeps_meaning(column.type, wanted):
         raise InvalidDataError(
             f"column {field.name!r} is {wanted} in the table, the rows have {column.type}; "
             "cast it before writing"
         )
     try:
+        if pa.types.is_integer(column.type) and pa.types.is_decimal(wanted):
+            # Arrow asks for room for every number of the type; here the numbers at hand must fit.
+            column = column.cast(pa.decimal128(_DECIMAL_DIGITS_MAX, wanted.scale))
         return column.cast(wanted)
     except (pa.ArrowException, ValueError) as error:
         raise InvalidDataError(
@@ -159,9 +163,19 @@ def _converted(column: ArrowChunks, field: DataField) -> ArrowChunks:
         ) from error
 
 
+def _is_taken(kind: pa.DataType) -> bool:
+    """Whether rows may come in this type; of the others the format has no values."""
+    return not (
+        pa.types.is_unsigned_integer(kind)
+        or pa.types.is_float16(kind)
+        or pa.types.is_duration(kind)
+        or pa.types.is_null(kind)
+    )
+
+
 def _keeps_meaning(given: pa.DataType, wanted: pa.DataType) -> bool:
     """Whether a checked cast between the types never changes what a value means."""
-    if given == wanted or pa.types.is_null(given):
+    if given == wanted:
         return True
     kinds = (
         (pa.types.is_integer, _takes_integer),

@@ -19,7 +19,7 @@ import pyarrow as pa
 from lakebed.format.arrow_types import parquet_schema
 from lakebed.format.data_file_meta import DataFileMeta, FileSource
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND, data_file_fields
-from lakebed.format.parquet_write import ParquetSettings
+from lakebed.format.parquet_write import ParquetSettings, check_writable
 from lakebed.format.paths import FileNames, TablePaths
 from lakebed.format.schema import KEY_FIELD_PREFIX, TableSchema
 from lakebed.lsm.merge import deduplicate
@@ -28,12 +28,9 @@ from lakebed.options.table_options import TableOptions
 from lakebed.storage.file_io import FileIO
 from lakebed.table.commit_message import CommitMessage
 from lakebed.table.file_summary import FileSummary, SummaryPlan
-from lakebed.table.rolling import RollingSettings, RollingWriter, WrittenFile
+from lakebed.table.rolling import ROW_GROUP_BYTES, RollingSettings, RollingWriter, WrittenFile
 
 Kinds = npt.NDArray[np.int8]
-
-# Rows of an append table are gathered to this size before they become a row group.
-_ROW_GROUP_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +58,15 @@ class BucketWrites:
     def open(self, partition: bytes, bucket: int, *, directory: str) -> "BucketWriter":
         """A writer for one bucket.
 
+        Raises:
+            UnsupportedError: A column of a type that cannot be written.
+
         Args:
             partition: Serialized row of the partition values.
             bucket: The bucket.
             directory: The bucket's directory.
         """
+        check_writable(self.table_schema.fields)
         file_schema = parquet_schema(data_file_fields(self.table_schema))
         plan = SummaryPlan.of(self.table_schema, self.options)
         files = RollingWriter(
@@ -78,6 +79,7 @@ class BucketWrites:
             settings=RollingSettings(
                 target_bytes=self.options.target_file_size,
                 target_rows=self.options.target_file_row_num,
+                row_group_bytes=self.options.file_block_size or ROW_GROUP_BYTES,
                 parquet=ParquetSettings(
                     compression=self.options.file_compression,
                     zstd_level=self.options.file_compression_zstd_level,
@@ -135,7 +137,7 @@ class BucketWriter:
         self.held_bytes += rows.nbytes
         if not self.writes.table_schema.primary_keys:
             self._tables.append(rows)
-            if self.held_bytes >= min(_ROW_GROUP_BYTES, self.writes.options.target_file_size):
+            if self.held_bytes >= self.files.settings.gathered_bytes:
                 self.flush()
             return
         if self._buffer is None:

@@ -13,6 +13,9 @@ from lakebed.format.parquet_write import ParquetSettings, open_parquet_writer
 from lakebed.storage.file_io import FileIO
 from lakebed.table.file_summary import FileSummary
 
+# Default of `file.block-size` here; half of Paimon's, since a writer holds a row group in memory.
+ROW_GROUP_BYTES = 64 << 20
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollingSettings:
@@ -21,12 +24,19 @@ class RollingSettings:
     Attributes:
         target_bytes: `target-file-size`.
         target_rows: `target-file-row-num`.
+        row_group_bytes: `file.block-size`: what a row group takes uncompressed, at most.
         parquet: The encoding.
     """
 
     target_bytes: int
     target_rows: int
+    row_group_bytes: int
     parquet: ParquetSettings
+
+    @property
+    def gathered_bytes(self) -> int:
+        """Rows are gathered to this size before they are written."""
+        return min(self.row_group_bytes, self.target_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +155,6 @@ class RollingWriter:
         return opened
 
     def _step(self, rows: pa.Table) -> int:
-        """Rows that take the target size even uncompressed, so that no file grows far beyond it."""
+        """Rows of a row group; no more than fill a file even uncompressed."""
         row_bytes = max(rows.nbytes // rows.num_rows, 1)
-        return max(self.settings.target_bytes // row_bytes, 1)
+        return max(self.settings.gathered_bytes // row_bytes, 1)
