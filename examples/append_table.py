@@ -12,7 +12,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as warehouse:
         catalog = lakebed.load_catalog(warehouse=warehouse)
         catalog.create_database("shop")
-        schema = pa.schema([("id", pa.int64()), ("item", pa.string()), ("price", pa.float64())])
+        schema = lakebed.schema([("id", "BIGINT"), ("item", "STRING"), ("price", "DOUBLE")])
         table = catalog.create_table("shop.sales", schema=schema)
 
         table.append(pa.table({"id": [1, 2], "item": ["tea", "cup"], "price": [4.5, 7.0]}))

@@ -13,7 +13,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as warehouse:
         catalog = lakebed.load_catalog(warehouse=warehouse)
         catalog.create_database("logs")
-        schema = pa.schema([("day", pa.string()), ("host", pa.string()), ("hits", pa.int64())])
+        schema = lakebed.schema([("day", "STRING"), ("host", "STRING"), ("hits", "BIGINT")])
         table = catalog.create_table("logs.hits", schema=schema, partition_by=["day"])
 
         days = ["2026-01-01", "2026-01-02", "2026-01-03"]

@@ -27,9 +27,8 @@ def main() -> None:
 
 def rows(orders: list[tuple[int, str, int]]) -> pa.Table:
     """Orders as an Arrow table; a pandas or polars frame would do as well."""
-    schema = pa.schema([("id", pa.int64()), ("state", pa.string()), ("total", pa.int32())])
-    columns = [list(column) for column in zip(*orders, strict=True)]
-    return pa.table(columns, schema=schema)
+    numbers, states, totals = zip(*orders, strict=True)
+    return pa.table({"id": numbers, "state": states, "total": pa.array(totals, pa.int32())})
 
 
 if __name__ == "__main__":

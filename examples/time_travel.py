@@ -22,8 +22,8 @@ def main() -> None:
 
         for snapshot in (first, second):
             if snapshot is not None:
-                names = table.scan(columns=["name"], snapshot_id=snapshot.id).to_arrow()
-                print(snapshot.id, sorted(names.column("name").to_pylist()))
+                names = table.scan(columns=["name"], snapshot_id=snapshot.id).to_polars()
+                print(snapshot.id, sorted(names["name"]))
 
 
 def people(ids: list[int], names: list[str]) -> pa.Table:
