@@ -31,19 +31,20 @@ def spark_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     path = os.environ.get("PYTHONPATH", "")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(SOURCES), *([path] if path else [])])
-    return tmp_path_factory.mktemp("spark")
+    directory = tmp_path_factory.mktemp("spark")
+    settings = {**SETTINGS, "spark.sql.warehouse.dir": (directory / "tables").as_uri()}
+    arguments = [f"--conf {key}={value}" for key, value in settings.items()]
+    # Told to the JVM when it starts: a client of Spark Connect cannot set all of them later.
+    os.environ["PYSPARK_SUBMIT_ARGS"] = " ".join([*arguments, "pyspark-shell"])
+    return directory
 
 
 @pytest.fixture(scope="module")
 def bare(spark_directory: Path) -> SparkSession:
-    """A session without catalogs."""
+    """A session without catalogs. Another module may have stopped Spark; then it starts anew."""
+    assert spark_directory.exists()
     builder = SparkSession.builder
     builder = builder.remote("local[2]") if KIND == "connect" else builder.master("local[2]")
-    if SparkSession.getActiveSession() is None:
-        # Another test may have stopped the last one; these can be told at the start alone.
-        for key, value in SETTINGS.items():
-            builder = builder.config(key, value)
-        builder = builder.config("spark.sql.warehouse.dir", str(spark_directory / "tables"))
     session = builder.getOrCreate().newSession()
     session.conf.set("spark.sql.session.timeZone", "UTC")
     session.conf.set("spark.sql.shuffle.partitions", "2")

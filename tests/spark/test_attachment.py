@@ -50,11 +50,16 @@ def test_a_wrong_option_is_an_error_of_spark(bare: SparkSession, tmp_path: Path)
         bare.sql("SHOW DATABASES IN wrong").collect()
 
 
-def test_a_new_session_has_no_catalogs(spark: SparkSession) -> None:
-    spark.sql("CREATE TABLE lake.db.known AS SELECT 1 AS id")
-    assert spark.table("lake.db.known").count() == 1
-    with pytest.raises(AnalysisException):
-        spark.newSession().sql("SELECT * FROM lake.db.known").collect()
+def test_a_new_session_has_no_catalogs(bare: SparkSession, tmp_path: Path) -> None:
+    attach(bare, "here", warehouse=tmp_path.as_uri())
+    try:
+        bare.sql("CREATE DATABASE here.db")
+        bare.sql("CREATE TABLE here.db.known AS SELECT 1 AS id")
+        assert bare.table("here.db.known").count() == 1
+        with pytest.raises(AnalysisException):
+            bare.newSession().sql("SELECT * FROM here.db.known").collect()
+    finally:
+        detach(bare)
 
 
 def test_detach_gives_the_methods_of_spark_back(bare: SparkSession, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def rows() -> list[tuple[object, ...]]:
             TEXTS[(index + 3) % len(TEXTS)],
             None if number is None else dt.date(1970, 1, 1) + dt.timedelta(days=index - 4),
             None if number is None else Decimal(index - 4) / 4,
-            None if number is None else dt.datetime(2024, 1, 1, 0, 0, index),
+            None if number is None else dt.datetime.fromisoformat(f"2024-01-01T00:00:{index:02}"),
         )
         for index, (number, text) in enumerate(
             [(number, text) for number in NUMBERS for text in TEXTS][:60]

@@ -1,5 +1,6 @@
 """DataFrame readers and writers on Lakebed tables, by name and by path."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 pytestmark = pytest.mark.spark
 
 
-def items(spark: SparkSession, first: int, last: int, day: str = "d1") -> DataFrame:
+def items(spark: SparkSession, first: int, last: int, *, day: str = "d1") -> DataFrame:
     ids = spark.range(first, last)
     return ids.select(F.lit(day).alias("day"), F.col("id"), (F.col("id") * 2).alias("price"))
 
@@ -26,11 +27,11 @@ def test_write_to_creates_appends_and_overwrites(spark: SparkSession) -> None:
         items(spark, 0, 3).writeTo("lake.db.items").create()
     assert caught.value.getCondition() == "TABLE_OR_VIEW_ALREADY_EXISTS"
     items(spark, 2, 5).writeTo("lake.db.items").append()
-    items(spark, 7, 8, "d2").writeTo("lake.db.items").append()
+    items(spark, 7, 8, day="d2").writeTo("lake.db.items").append()
     assert ids(spark.table("lake.db.items")) == [0, 1, 2, 3, 4, 7]
-    items(spark, 9, 10, "d2").writeTo("lake.db.items").overwritePartitions()
+    items(spark, 9, 10, day="d2").writeTo("lake.db.items").overwritePartitions()
     assert ids(spark.table("lake.db.items")) == [0, 1, 2, 3, 4, 9]
-    items(spark, 5, 6).writeTo("lake.db.items").overwrite(F.lit(True))
+    items(spark, 5, 6).writeTo("lake.db.items").overwrite(F.expr("true"))
     assert ids(spark.table("lake.db.items")) == [5]
     described = spark.sql("DESCRIBE EXTENDED lake.db.items").collect()
     properties = next(row[1] for row in described if row[0] == "Table Properties")
@@ -75,12 +76,14 @@ def test_save_as_table_heeds_the_mode(spark: SparkSession) -> None:
 def test_what_lakebed_lacks_is_an_error(spark: SparkSession) -> None:
     frame = items(spark, 0, 1)
     frame.writeTo("lake.db.lacking").create()
-    for act in (
+    writer = frame.write.mode("append")
+    acts: list[Callable[[], None]] = [
         lambda: frame.writeTo("lake.db.lacking").createOrReplace(),
         lambda: frame.writeTo("lake.db.lacking").overwrite(F.col("id") == 1),
-        lambda: frame.write.bucketBy(2, "id").mode("append").saveAsTable("lake.db.lacking"),
-        lambda: frame.write.format("csv").mode("append").saveAsTable("lake.db.lacking"),
-    ):
+        lambda: writer.format("csv").saveAsTable("lake.db.lacking"),
+        lambda: writer.bucketBy(2, "id").saveAsTable("lake.db.lacking", format="paimon"),
+    ]
+    for act in acts:
         with pytest.raises(AnalysisException) as caught:
             act()
         assert caught.value.getCondition() == "UNSUPPORTED_FEATURE.TABLE_OPERATION"

@@ -9,8 +9,8 @@ from lakebed.errors import AlreadyExistsError, InvalidDataError, NotFoundError
 pytestmark = pytest.mark.spark
 
 ORDERS = """
-CREATE TABLE lake.db.{name} (id BIGINT NOT NULL, total DOUBLE, note STRING COMMENT 'free text', dt STRING)
-USING paimon PARTITIONED BY (dt) TBLPROPERTIES ('primary-key' = 'id,dt', 'bucket' = '2')
+CREATE TABLE lake.db.{name} (id BIGINT NOT NULL, total DOUBLE, note STRING COMMENT 'free text',
+dt STRING) USING paimon PARTITIONED BY (dt) TBLPROPERTIES ('primary-key' = 'id,dt', 'bucket' = '2')
 """
 
 
@@ -151,7 +151,7 @@ def test_null_in_a_key_is_refused_and_nothing_is_written(spark: SparkSession, so
 
 
 def test_errors_carry_the_cause_and_the_sql_state(spark: SparkSession) -> None:
-    with pytest.raises(AnalysisException, match="`lake`.`db`.`nope`") as missing:
+    with pytest.raises(AnalysisException, match=r"`lake`\.`db`\.`nope`") as missing:
         spark.sql("SELECT * FROM lake.db.nope")
     assert isinstance(missing.value.__cause__, NotFoundError)
     assert missing.value.getSqlState() == "42P01"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from lakebed.catalog.loading import load_catalog
 from lakebed.errors import InvalidArgumentError
@@ -62,9 +63,10 @@ def attach(
             f"the catalog {name!r} is attached with other options already; detach the session"
             " first or choose another name"
         )
+    if not registry.catalogs:
+        register(spark)
     registry.catalogs[name] = AttachedCatalog(catalog=catalog, definition=definition)
     patches.install(spark)
-    register(spark)
     return spark
 
 
@@ -82,6 +84,9 @@ def register(spark: SparkSession) -> None:
     Raises:
         InvalidArgumentError: Paimon's own connector has that name in this session.
     """
+    # Classic Spark looks for formats of that name in the active session, not in this one; making a
+    # frame makes this one active.
+    spark.createDataFrame([], StructType([]))
     try:
         spark.dataSource.register(PaimonDataSource)
     except PySparkException as error:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
-from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+from pyspark.sql.pandas.functions import arrow_udf
 
 from lakebed.format.bucket import assign_buckets
 from lakebed.format.types import AtomicType, DataField, DataType, TypeRoot
@@ -67,8 +67,8 @@ def bucket_column(
         hashed = F.call_function(_hash_function(spark, registry, fields), *columns)
         return F.abs(hashed % F.lit(total_buckets)).cast("int")
     buckets = BucketsOf(tuple(field.type for field in fields), total_buckets, function)
-    # The stubs ask for the kind of function, which PySpark infers from the annotations.
-    assign = arrow_udf(buckets, "int", ArrowUDFType.SCALAR)
+    # The stubs want the kind of function; PySpark infers it, and warns where it is given.
+    assign = arrow_udf(buckets, "int")  # type: ignore[call-overload]  # see above
     found: Column = assign(*columns)
     return found
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.types import StructType
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.spark.alignment import align_by_name, align_by_position
@@ -16,7 +15,6 @@ from lakebed.spark.places import Place
 from lakebed.spark.types import to_table_schema
 from lakebed.table.table import Table
 
-_PRIMARY_KEY = "primary-key"
 # Spark's own options of writers; all others are the table's.
 _WRITER_OPTIONS = {"path", "partitionoverwritemode", "mergeschema"}
 _OVERWRITE_OPTION = "partitionOverwriteMode"
@@ -50,7 +48,9 @@ def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
     with spark_errors():
         table = place.find()
         if table is None:
-            table = _make(place, frame.schema, partition_by=_names(frame, calls.partition_by))
+            table = place.create(
+                to_table_schema(frame.schema), partition_by=_names(frame, calls.partition_by)
+            )
             mode = "append"
     if mode == "error":
         raise _already_exists(place.path)
@@ -144,20 +144,6 @@ def _for_table(
 
 def _aligned(lake: Lake, frame: DataFrame, table: Table) -> DataFrame:
     return align_by_name(frame, table, is_case_sensitive=lake.is_case_sensitive)
-
-
-def _make(place: Place, schema: StructType, *, partition_by: Sequence[str]) -> Table:
-    catalog, name = place.home()
-    options = place.table_options
-    keys = [key.strip() for key in options.pop(_PRIMARY_KEY, "").split(",") if key.strip()]
-    catalog.create_database(name.split(".", 1)[0], ignore_if_exists=True)
-    return catalog.create_table(
-        name,
-        schema=to_table_schema(schema),
-        primary_key=keys,
-        partition_by=partition_by,
-        options=options,
-    )
 
 
 def _frame(calls: Calls) -> DataFrame:

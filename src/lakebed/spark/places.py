@@ -1,16 +1,18 @@
 """Which table is meant by a bare path, and with which options is it reached?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lakebed.catalog.catalog import Catalog
-from lakebed.catalog.loading import load_catalog, load_table
-from lakebed.errors import InvalidArgumentError, LakebedError, NotFoundError
+from lakebed.catalog.loading import create_table, load_table
+from lakebed.errors import LakebedError, NotFoundError
+from lakebed.format.schema_definition import Schema
 from lakebed.options.acceptance import check_catalog_options
 from lakebed.spark.registry import Registry
 from lakebed.table.table import Table
 
 _DATABASE_SUFFIX = ".db"
+_PRIMARY_KEY = "primary-key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +64,34 @@ class Place:
             )
         return table
 
-    def home(self) -> tuple[Catalog, str]:
-        """The catalog and the name for a table that is to be made here.
+    def create(self, schema: Schema, *, partition_by: Sequence[str]) -> Table:
+        """Makes the table from the options given, `primary-key` among them.
 
         Raises:
-            InvalidArgumentError: The path is not one that a catalog would give to a table.
+            InvalidTableError: A schema, key or option that cannot be.
+            UnsupportedError: An option that Lakebed would not act on.
         """
+        options = self.table_options
+        keys = [key.strip() for key in options.pop(_PRIMARY_KEY, "").split(",") if key.strip()]
         attached = self._attached()
-        if attached is not None:
-            return attached
-        parts = self.path.rstrip("/").rsplit("/", 2)
-        if len(parts) < 3 or not parts[1].endswith(_DATABASE_SUFFIX) or not parts[2]:
-            raise InvalidArgumentError(
-                f"{self.path} holds no table, and none can be made there: a table's path ends in"
-                " <database>.db/<table>"
+        if attached is None:
+            return create_table(
+                self.path,
+                store_options=self.store_options,
+                schema=schema,
+                primary_key=keys,
+                partition_by=partition_by,
+                options=options,
             )
-        catalog = load_catalog(self.store_options, warehouse=parts[0] or "/")
-        database = parts[1].removesuffix(_DATABASE_SUFFIX)
-        return catalog, f"{database}.{parts[2]}"
+        catalog, name = attached
+        catalog.create_database(name.split(".", 1)[0], ignore_if_exists=True)
+        return catalog.create_table(
+            name,
+            schema=schema,
+            primary_key=keys,
+            partition_by=partition_by,
+            options=options,
+        )
 
     def _attached(self) -> tuple[Catalog, str] | None:
         """The attached catalog under whose warehouse the path lies, and the table's name there."""

@@ -17,6 +17,7 @@ from lakebed.format.types import DataField
 from lakebed.spark.registry import Registry
 from lakebed.spark.types import is_native, to_arrow_schema, to_spark_schema
 from lakebed.spark.worker import ReadSplits
+from lakebed.spark.workers import check_workers
 from lakebed.table.scan import Scan
 from lakebed.table.split import Split
 
@@ -41,6 +42,7 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataFrame
         paths = [_uri(path) for split in raw for path in split.file_paths]
         frames.append(_native_frame(spark, schema, paths))
     if merging:
+        check_workers(spark, registry)
         count = registry.parallelism(spark)
         groups = tuple(pickle.dumps(group) for group in grouped(merging, count=count))
         read = ReadSplits(pickle.dumps(plan.reader), groups, to_arrow_schema(schema))

@@ -45,6 +45,7 @@ class Registry:
         current_database: The current database of that catalog.
         functions: Temporary functions that were created for bucketing.
         visible_schemes: Whether Spark's JVM reads files of a scheme, where that was tried.
+        has_checked_workers: Whether Python workers are known to import Lakebed.
     """
 
     catalogs: dict[str, AttachedCatalog] = field(default_factory=dict)
@@ -52,6 +53,7 @@ class Registry:
     current_database: str = "default"
     functions: set[str] = field(default_factory=set)
     visible_schemes: dict[str, bool] = field(default_factory=dict)
+    has_checked_workers: bool = False
     _parallelism: int | None = field(default=None, init=False)
 
     def catalog(self, name: str) -> Catalog:

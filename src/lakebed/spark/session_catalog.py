@@ -81,7 +81,7 @@ def database_exists(lake: Lake, dbName: str) -> bool | None:  # noqa: N803 - PyS
 
 def list_tables(
     lake: Lake,
-    dbName: str | None = None,
+    dbName: str | None = None,  # noqa: N803 - PySpark's name
     pattern: str | None = None,
 ) -> list[CatalogTable] | None:
     """`listTables(database)`."""

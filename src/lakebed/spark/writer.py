@@ -22,6 +22,7 @@ from lakebed.spark.bucketing import bucket_column
 from lakebed.spark.names import quoted
 from lakebed.spark.registry import Registry
 from lakebed.spark.worker import RESULT_COLUMN, WriteRows
+from lakebed.spark.workers import check_workers
 from lakebed.table.commit_message import CommitMessage
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.row_changes import (
@@ -92,18 +93,24 @@ def write_frame(
             messages = sink.finish()
     else:
         messages = _write_in_tasks(frame, registry, target)
-    changes = (
-        overwrite_changes(parts, messages, partition=overwrite, operation=Operation.OVERWRITE)
-        if is_overwrite
-        else append_changes(parts, messages, base=base, operation=Operation.WRITE)
-    )
-    return commit(parts, changes, messages)
+    if not is_overwrite:
+        added = append_changes(parts, messages, base=base, operation=Operation.WRITE)
+        return commit(parts, added, messages)
+    try:
+        replaced = overwrite_changes(
+            parts, messages, partition=overwrite, operation=Operation.OVERWRITE
+        )
+    except LakebedError:
+        delete_written(parts, messages)
+        raise
+    return commit(parts, replaced, messages)
 
 
 def _write_in_tasks(
     frame: DataFrame, registry: Registry, target: TableTarget
 ) -> list[CommitMessage]:
     parts = target.parts
+    check_workers(frame.sparkSession, registry)
     write = WriteRows(pickle.dumps(target))
     by_task = _by_task(frame, parts, registry)
     rows = by_task.mapInArrow(write, f"{RESULT_COLUMN} BINARY").collect()

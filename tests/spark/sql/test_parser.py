@@ -1,0 +1,134 @@
+"""Texts become statements, with every clause or not at all."""
+
+import pytest
+from pyspark.errors import ParseException
+
+from lakebed.spark.sql.parser import parse_statement
+from lakebed.spark.sql.statements import (
+    CreateDatabase,
+    CreateTable,
+    CreateTemporaryView,
+    Delete,
+    Describe,
+    DropDatabase,
+    DropTable,
+    Insert,
+    Query,
+    ShowDatabases,
+    ShowTables,
+    Statement,
+    Unsupported,
+    Use,
+)
+
+T = ("l", "d", "t")
+
+
+def insert(query: str, **given: object) -> Insert:
+    parts: dict[str, object] = {
+        "name": T,
+        "is_overwrite": False,
+        "columns": None,
+        "is_by_name": False,
+        "partition": {},
+        "query": query,
+    }
+    return Insert(**{**parts, **given})  # type: ignore[arg-type]  # the fields above
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("CREATE DATABASE l.d;", CreateDatabase(name=("l", "d"), if_not_exists=False)),
+        (
+            "create schema if not exists `l`.`d` comment 'x'",
+            CreateDatabase(name=("l", "d"), if_not_exists=True),
+        ),
+        (
+            "DROP NAMESPACE IF EXISTS l.d CASCADE",
+            DropDatabase(name=("l", "d"), if_exists=True, cascade=True),
+        ),
+        ("SHOW SCHEMAS FROM l LIKE 'a*'", ShowDatabases(catalog=("l",), pattern="a*")),
+        ("SHOW TABLES", ShowTables(database=(), pattern=None)),
+        ("SHOW TABLES IN l.d 'a|b'", ShowTables(database=("l", "d"), pattern="a|b")),
+        ("USE DATABASE d", Use(name=("d",))),
+        ("USE l.d", Use(name=("l", "d"))),
+        ("SET CATALOG 'l'", Use(name=("l",), is_catalog=True)),
+        ("DROP TABLE IF EXISTS l.d.t PURGE", DropTable(name=T, if_exists=True)),
+        ("DESC FORMATTED l.d.t", Describe(name=T, is_extended=True)),
+        ("DELETE FROM l.d.t", Delete(name=T, alias=None, condition=None)),
+        ("DELETE FROM l.d.t x WHERE x.a = ';';", Delete(name=T, alias="x", condition="x.a = ';'")),
+        (
+            """CREATE TABLE l.d.t (a INT COMMENT 'it''s (', b STRING) USING paimon PARTITIONED BY
+            (b, c DECIMAL(3, 1)) COMMENT 'x' TBLPROPERTIES ('k' = 'v', a.b = 3, c = true)""",
+            CreateTable(
+                name=T,
+                columns="a INT COMMENT 'it''s (', b STRING",
+                provider="paimon",
+                partitions=(("b", ""), ("c", "DECIMAL(3, 1)")),
+                comment="x",
+                properties={"k": "v", "a.b": "3", "c": "true"},
+            ),
+        ),
+        ("CREATE TABLE l.d.t AS (SELECT 1)", CreateTable(name=T, query="(SELECT 1)")),
+        (
+            "CREATE TABLE IF NOT EXISTS l.d.t USING paimon SELECT 1",
+            CreateTable(name=T, if_not_exists=True, provider="paimon", query="SELECT 1"),
+        ),
+        ("INSERT INTO l.d.t VALUES (1) -- end", insert("VALUES (1)")),
+        ("INSERT INTO TABLE l.d.t (a, `b`) SELECT 1, 2", insert("SELECT 1, 2", columns=("a", "b"))),
+        ("INSERT INTO l.d.t (SELECT 1)", insert("(SELECT 1)")),
+        ("INSERT INTO l.d.t BY NAME SELECT 1 a", insert("SELECT 1 a", is_by_name=True)),
+        (
+            "INSERT OVERWRITE l.d.t PARTITION (a = 'x', b) TABLE u",
+            insert("TABLE u", is_overwrite=True, partition={"a": "'x'", "b": None}),
+        ),
+        (
+            "WITH w AS (SELECT 1) INSERT INTO l.d.t SELECT * FROM w",
+            insert("WITH w AS (SELECT 1) SELECT * FROM w"),
+        ),
+        (
+            "CREATE OR REPLACE TEMP VIEW v AS SELECT 1",
+            CreateTemporaryView(name=("v",), query="SELECT 1", is_replace=True),
+        ),
+        (
+            "CACHE LAZY TABLE v AS SELECT 1",
+            CreateTemporaryView(name=("v",), query="SELECT 1", is_cached=True),
+        ),
+        ("UPDATE l.d.t SET a = 1", Unsupported(operation="UPDATE", target=T)),
+        ("ALTER TABLE l.d.t RENAME TO u", Unsupported(operation="ALTER TABLE", target=T)),
+        ("CREATE TABLE l.d.t LIKE u", Unsupported(operation="CREATE TABLE LIKE", target=T)),
+        (
+            "CREATE TABLE l.d.t (a INT) LOCATION '/x'",
+            Unsupported(operation="CREATE TABLE with LOCATION", target=T),
+        ),
+        (
+            "CALL l.sys.compact('x')",
+            Unsupported(operation="CALL", target=("l", "sys", "compact"), is_explicit_only=True),
+        ),
+        ("SELECT 'INSERT INTO l.d.t'", Query()),
+        ("WITH w AS (SELECT 1) SELECT * FROM w", Query()),
+        ("SET x = 1", Query()),
+        ("", Query()),
+    ],
+)
+def test_texts_become_statements(text: str, expected: Statement) -> None:
+    assert parse_statement(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE l.d.t (a INT",
+        "CREATE TABLE l.d.t (a INT) STORED AS ORC",
+        "CREATE TABLE l.d.t (a INT) PARTITIONED BY (days(a))",
+        "CREATE TABLE l.d.t TBLPROPERTIES ('a' = 1, 'a' = 2)",
+        "DROP DATABASE l.d WHATEVER",
+        "INSERT INTO",
+        "DELETE FROM l.d.t WHERE",
+    ],
+)
+def test_texts_that_go_on_wrongly_are_refused(text: str) -> None:
+    with pytest.raises(ParseException) as caught:
+        parse_statement(text)
+    assert caught.value.getCondition() == "PARSE_SYNTAX_ERROR"

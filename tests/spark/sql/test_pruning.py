@@ -1,0 +1,114 @@
+"""What a query needs of a table is never too little."""
+
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from lakebed.format.predicate import columns_of
+from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, RowType, TypeRoot
+from lakebed.spark.sql.conditions import scan_predicate
+from lakebed.spark.sql.pruning import Need, needed
+from lakebed.spark.sql.references import analyse
+
+COLUMNS = ("id", "a", "b", "c")
+ALL = None
+ROW = RowType(
+    fields=(
+        DataField(id=0, name="id", type=AtomicType(root=TypeRoot.BIGINT)),
+        DataField(id=1, name="a", type=AtomicType(root=TypeRoot.VARCHAR, length=MAX_LENGTH)),
+        DataField(id=2, name="b", type=AtomicType(root=TypeRoot.DATE)),
+        DataField(id=3, name="c", type=AtomicType(root=TypeRoot.DOUBLE)),
+    )
+)
+
+
+def need(text: str) -> Need:
+    query = analyse(text, catalogs={"lake"})
+    reference = next(each for each in query.references if each.parts == ("lake", "db", "t"))
+    return needed(query, reference, COLUMNS)
+
+
+def conditions(text: str) -> list[str]:
+    return [conjunct.sql() for conjunct in need(text).conjuncts]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("SELECT a FROM lake.db.t", ("a",)),
+        ("SELECT A + 1 FROM lake.db.t x WHERE x.`b` > 1 ORDER BY C", ("a", "b", "c")),
+        ("SELECT count(*) FROM lake.db.t", ()),
+        ("SELECT * FROM lake.db.t", ALL),
+        ("SELECT t.* FROM lake.db.t", ALL),
+        ("SELECT u.*, t.a FROM lake.db.t JOIN u", ("a",)),
+        ("SELECT * FROM (SELECT a FROM lake.db.t)", ("a",)),
+        ("SELECT struct(*) FROM lake.db.t", ALL),
+        ("SELECT a FROM lake.db.t NATURAL JOIN u", ALL),
+        ("SELECT a FROM lake.db.t PIVOT (sum(a) FOR b IN (1))", ALL),
+        ("SELECT IDENTIFIER(:name) FROM lake.db.t", ALL),
+        ("SELECT `(a|b)` FROM lake.db.t", ALL),
+        ("FROM lake.db.t |> SELECT a", ALL),
+        ("SELECT a AS b, b FROM lake.db.t", ("a", "b")),
+        ("SELECT ) a FROM lake.db.t", ("a",)),
+        ("SELECT ) a * 2 FROM lake.db.t", ALL),
+    ],
+)
+def test_columns_that_a_query_needs(text: str, columns: tuple[str, ...] | None) -> None:
+    assert need(text).columns == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "SELECT a FROM lake.db.t WHERE id = 1 AND (a = 'x' OR b = c)",
+            ["id = 1", "a = 'x' OR b = c"],
+        ),
+        ("SELECT a FROM lake.db.t JOIN u ON t.id = u.id WHERE a = 'x' AND u.z = 1", ["a = 'x'"]),
+        ("SELECT a FROM lake.db.t LEFT JOIN u ON t.id = 1 WHERE a = 'x'", ["a = 'x'"]),
+        ("SELECT a FROM u LEFT JOIN lake.db.t ON t.id = 1 WHERE a IS NULL", ["t.id = 1"]),
+        ("SELECT a FROM lake.db.t RIGHT JOIN u ON t.id = 1 WHERE a IS NULL", []),
+        ("SELECT a FROM u RIGHT JOIN lake.db.t ON t.id = 1 WHERE a = 'x'", ["a = 'x'"]),
+        ("SELECT a FROM lake.db.t FULL JOIN u ON t.id = 1 WHERE a = 'x'", []),
+        ("SELECT a FROM u LEFT ANTI JOIN lake.db.t ON t.id = 1 WHERE a = 'x'", ["t.id = 1"]),
+        ("SELECT a FROM u, lake.db.t LEFT JOIN v ON true WHERE id = 1", ["id = 1"]),
+        ("SELECT a FROM lake.db.t TABLESAMPLE (3 ROWS) WHERE id = 1", []),
+        ("SELECT a FROM lake.db.t WHERE id IN (SELECT id FROM u)", []),
+        ("SELECT a FROM lake.db.t WHERE id = outer_id", []),
+        ("SELECT a FROM lake.db.t GROUP BY a HAVING a = 'x'", []),
+        ("SELECT a FROM (SELECT * FROM lake.db.t) x WHERE id = 1", []),
+    ],
+)
+def test_conditions_that_every_row_must_meet(text: str, expected: list[str]) -> None:
+    assert conditions(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "columns"),
+    [
+        ("ID = 1", {"id"}),
+        ("id = :id", {"id"}),
+        ("a LIKE 'x%' OR a IS NULL", {"a"}),
+        ("NOT (id IN (1, -2) OR c BETWEEN 1.5 AND 2)", {"id", "c"}),
+        ("b >= DATE '2026-01-01'", {"b"}),
+        ("upper(a) = 'X'", None),
+        ("a = 'it''s'", None),
+        ("a = 1", None),
+        ("rand() > c", None),
+        ("id = :unknown", None),
+    ],
+)
+def test_conditions_that_a_scan_can_apply(condition: str, columns: set[str] | None) -> None:
+    found = scan_predicate(
+        need(f"SELECT a FROM lake.db.t WHERE {condition}").conjuncts,
+        ROW,
+        time_zone=ZoneInfo("UTC"),
+        arguments={"id": 7},
+    )
+    assert (columns_of(found) if found is not None else None) == columns
+
+
+def test_names_that_differ_in_case_only_are_left_to_spark() -> None:
+    twins = RowType(fields=(*ROW.fields, DataField(id=9, name="ID", type=ROW.fields[0].type)))
+    conjuncts = need("SELECT a FROM lake.db.t WHERE id = 1").conjuncts
+    assert scan_predicate(conjuncts, twins, time_zone=ZoneInfo("UTC"), arguments={}) is None

@@ -1,0 +1,89 @@
+"""Names of tables are found where a query reads them, and nowhere else."""
+
+import pytest
+
+from lakebed.spark.sql.references import Reference, analyse
+
+CATALOGS = {"lake"}
+
+
+def read(text: str) -> tuple[Reference, ...]:
+    return analyse(text, catalogs=CATALOGS).references
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("SELECT * FROM lake.db.t", ["lake.db.t"]),
+        ("SELECT * FROM lake.db.`t$files` f, `lake`.db.u", ["lake.db.t$files", "lake.db.u"]),
+        ("FROM lake.db.t SELECT a", ["lake.db.t"]),
+        ("TABLE lake.db.t", ["lake.db.t"]),
+        ("SELECT * FROM (lake.db.t JOIN lake.db.u USING (id))", ["lake.db.t", "lake.db.u"]),
+        ("WITH t AS (SELECT * FROM lake.db.t) SELECT * FROM t", ["lake.db.t"]),
+        ("SELECT 'lake.db.t' AS s -- FROM lake.db.u", []),
+        ("SELECT lake.db.t.a FROM t", ["t"]),
+        ("SELECT extract(YEAR FROM d) FROM t", ["t"]),
+        ("CREATE TABLE made AS SELECT * FROM lake.db.t", ["lake.db.t"]),
+        ("INSERT INTO target SELECT * FROM lake.db.t", ["lake.db.t"]),
+        ("MERGE INTO target USING lake.db.t s ON s.a = 1 WHEN MATCHED THEN DELETE", ["lake.db.t"]),
+        ("EXPLAIN FORMATTED SELECT * FROM lake.db.t", ["lake.db.t"]),
+        ("SELECT /*+ BROADCAST(t) */ * FROM lake.db.t", ["lake.db.t"]),
+        ("SELECT * FROM f(TABLE(lake.db.t))", ["lake.db.t"]),
+        ("SELECT * FROM range(3) r JOIN lake.db.t", ["lake.db.t"]),
+        ("SELECT !! FROM lake.db.t JOIN lake.db.u", ["lake.db.t", "lake.db.u"]),
+    ],
+)
+def test_tables_that_a_query_reads(text: str, names: list[str]) -> None:
+    assert [".".join(found.parts) for found in read(text) if len(found.parts) in {1, 3}] == names
+
+
+@pytest.mark.parametrize(
+    ("clause", "version", "timestamp"),
+    [
+        ("VERSION AS OF 3", "3", None),
+        ("FOR SYSTEM_VERSION AS OF 'v1'", "'v1'", None),
+        ("TIMESTAMP AS OF '2026-01-01'", None, "'2026-01-01'"),
+        ("FOR SYSTEM_TIME AS OF TIMESTAMP '2026-01-01'", None, "TIMESTAMP '2026-01-01'"),
+        (
+            "TIMESTAMP AS OF date_sub(current_date(), 1) + INTERVAL '1' HOUR",
+            None,
+            "date_sub(current_date(), 1) + INTERVAL '1' HOUR",
+        ),
+    ],
+)
+@pytest.mark.parametrize("behind", ["", " t", " AS t JOIN x ON true", " WHERE a = 1"])
+def test_time_travel_belongs_to_the_name(
+    clause: str, version: str | None, timestamp: str | None, *, behind: str
+) -> None:
+    text = f"SELECT * FROM lake.db.t {clause}{behind}"
+    found = read(text)[0]
+    assert (found.version, found.timestamp) == (version, timestamp)
+    assert text[found.end : found.clauses_end] == f" {clause}"
+
+
+def test_options_belong_to_the_name() -> None:
+    text = "SELECT * FROM lake.db.t WITH ('scan.snapshot-id' = 3, `x.y` = 'z') WHERE a = 1"
+    assert read(text)[0].options == {"scan.snapshot-id": "3", "x.y": "z"}
+
+
+@pytest.mark.parametrize(
+    ("text", "behind"),
+    [
+        ("SELECT * FROM lake.db.t WHERE a = 1", "lake.db.t"),
+        ("SELECT * FROM lake.db.t VERSION AS OF 1 JOIN u", "AS OF 1"),
+        ("SELECT * FROM lake.db.t TABLESAMPLE (3 ROWS) WHERE a = 1", "(3 ROWS)"),
+        ("SELECT * FROM lake.db.t u", None),
+        ("SELECT * FROM lake.db.t AS u", None),
+        ("TABLE lake.db.t", None),
+    ],
+)
+def test_an_alias_is_put_where_none_is(text: str, behind: str | None) -> None:
+    place = read(text)[0].alias_at
+    assert place == (None if behind is None else text.index(behind) + len(behind))
+
+
+def test_fields_that_are_yet_to_be_formatted_keep_their_place() -> None:
+    text = "SELECT {column}, '{{' FROM lake.db.t WHERE a = {value}"
+    query = analyse(text, catalogs=CATALOGS, has_fields=True)
+    assert query.tree is not None
+    assert text[query.references[0].start : query.references[0].end] == "lake.db.t"
