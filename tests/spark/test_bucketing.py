@@ -7,7 +7,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakebed.format.bucket import assign_buckets
-from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, TypeRoot
+from lakebed.format.types import (
+    MAX_LENGTH,
+    AtomicType,
+    DataField,
+    TypeRoot,
+    with_nullability,
+)
 from lakebed.spark.bucketing import bucket_column
 from lakebed.spark.registry import Registry
 
@@ -64,6 +70,18 @@ def test_buckets_in_spark_are_those_of_the_format(bare: SparkSession, key: str) 
     )
     assert found.column("bucket").to_pylist() == expected.tolist()
     assert len(set(expected.tolist())) > 1
+
+
+def test_keys_that_are_never_null_need_no_null_bits(bare: SparkSession) -> None:
+    whole = [row for row in rows() if None not in row]
+    assert whole
+    frame = bare.createDataFrame(whole, SCHEMA)
+    kinds = [with_nullability(TYPES[name], nullable=False) for name in "lisd"]
+    fields = [DataField(id=0, name=name, type=k) for name, k in zip("lisd", kinds, strict=True)]
+    column = bucket_column(bare, Registry(), fields, total_buckets=7, function="default")
+    found = frame.select(*"lisd", column.alias("bucket")).toArrow()
+    expected = assign_buckets([found.column(name) for name in "lisd"], kinds, total_buckets=7)
+    assert found.column("bucket").to_pylist() == expected.tolist()
 
 
 def test_mod_buckets_are_floored_remainders(bare: SparkSession) -> None:

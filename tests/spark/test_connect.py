@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-SUITES = ("test_statements", "test_queries", "test_frames", "test_attachment", "test_bucketing")
+SUITES = (
+    "test_statements",
+    "test_queries",
+    "test_frames",
+    "test_attachment",
+    "test_bucketing",
+    "test_source",
+)
 
 pytestmark = [
     pytest.mark.spark,

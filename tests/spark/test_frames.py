@@ -8,6 +8,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
+from lakebed import load_table
+
 pytestmark = pytest.mark.spark
 
 
@@ -107,9 +109,11 @@ def test_a_path_is_read_and_written_by_format(spark: SparkSession, tmp_path: Pat
     assert missing.value.getCondition() == "TABLE_OR_VIEW_NOT_FOUND"
 
 
-def test_a_path_that_no_catalog_would_give_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(AnalysisException, match=r"<database>\.db/<table>"):
-        items(spark, 0, 1).write.format("paimon").save((tmp_path / "plain" / "t").as_uri())
+def test_a_table_can_be_made_at_any_path(spark: SparkSession, tmp_path: Path) -> None:
+    path = (tmp_path / "plain" / "t").as_uri()
+    items(spark, 0, 2).write.format("paimon").partitionBy("day").save(path)
+    assert ids(spark.read.format("paimon").load(path)) == [0, 1]
+    assert load_table(path).partition_keys == ["day"]
 
 
 def test_other_formats_are_sparks(spark: SparkSession, tmp_path: Path) -> None:

@@ -29,14 +29,14 @@ _SLOT_BYTES = 8
 # Null bits start behind the byte of the row kind; a longer key would need a second word of them.
 _COLUMNS_MAX = 56
 _INLINE_BYTES_MAX = 7
-# How many bytes of a slot a number takes, lowest byte first.
-_NUMBER_BYTES = {
-    TypeRoot.BOOLEAN: 1,
-    TypeRoot.TINYINT: 1,
-    TypeRoot.SMALLINT: 2,
-    TypeRoot.INT: 4,
-    TypeRoot.DATE: 4,
-    TypeRoot.BIGINT: 8,
+_ZEROS = "X'0000000000000000'"
+_NUMBERS = {
+    TypeRoot.BOOLEAN,
+    TypeRoot.TINYINT,
+    TypeRoot.SMALLINT,
+    TypeRoot.INT,
+    TypeRoot.DATE,
+    TypeRoot.BIGINT,
 }
 _TEXT = {TypeRoot.CHAR, TypeRoot.VARCHAR}
 
@@ -62,7 +62,7 @@ def bucket_column(
     roots = [field.type.root if isinstance(field.type, AtomicType) else None for field in fields]
     if function == "mod" and len(roots) == 1 and roots[0] in {TypeRoot.INT, TypeRoot.BIGINT}:
         return F.pmod(columns[0], F.lit(total_buckets)).cast("int")
-    known = [root for root in roots if root in _NUMBER_BYTES or root in _TEXT]
+    known = [root for root in roots if root in _NUMBERS or root in _TEXT]
     if function == "default" and len(known) == len(fields) <= _COLUMNS_MAX:
         hashed = F.call_function(_hash_function(spark, registry, fields), *columns)
         return F.abs(hashed % F.lit(total_buckets)).cast("int")
@@ -92,17 +92,20 @@ class BucketsOf:
 
 def _hash_function(spark: SparkSession, registry: Registry, fields: Sequence[DataField]) -> str:
     """The name of the temporary function for keys of these types, made at first use."""
-    kinds = [to_spark_type(field.type).simpleString() for field in fields]
-    name = "__lakebed_bucket_" + "_".join(kinds)
+    kinds = [field.type for field in fields if isinstance(field.type, AtomicType)]
+    texts = [to_spark_type(kind).simpleString() for kind in kinds]
+    marks = [
+        text + ("_null" if kind.nullable else "") for text, kind in zip(texts, kinds, strict=True)
+    ]
+    name = "__lakebed_bucket_" + "_".join(marks)
     if name not in registry.functions:
-        parameters = ", ".join(f"c{index} {kind}" for index, kind in enumerate(kinds))
-        roots = [field.type.root for field in fields if isinstance(field.type, AtomicType)]
+        parameters = ", ".join(f"c{index} {text}" for index, text in enumerate(texts))
         was_ansi = spark.conf.get(_ANSI, "true")
         spark.conf.set(_ANSI, "false")
         try:
             spark.sql(
                 f"CREATE OR REPLACE TEMPORARY FUNCTION {name}({parameters}) RETURNS INT"
-                f" RETURN {hash_expression(roots)}"
+                f" RETURN {hash_expression(kinds)}"
             )
         finally:
             spark.conf.set(_ANSI, was_ansi or "true")
@@ -110,65 +113,79 @@ def _hash_function(spark: SparkSession, registry: Registry, fields: Sequence[Dat
     return name
 
 
-def hash_expression(roots: Sequence[TypeRoot]) -> str:
+def hash_expression(kinds: Sequence[AtomicType]) -> str:
     """SQL of the hash of a row of columns c0, c1, ... of these types (format.md 9)."""
     slots: list[str] = []
     tails: list[str] = []
-    offset = str(_HEADER_BYTES + _SLOT_BYTES * len(roots))
-    for index, root in enumerate(roots):
+    offset = str(_HEADER_BYTES + _SLOT_BYTES * len(kinds))
+    for index, kind in enumerate(kinds):
         column = f"c{index}"
-        if root in _TEXT:
+        if kind.root in _TEXT:
             length = f"octet_length({column})"
             inline = (
                 f"concat(rpad(cast({column} AS BINARY), {_INLINE_BYTES_MAX}, X'00'),"
                 f" cast(cast({length} - 128 AS TINYINT) AS BINARY))"
             )
-            pointer = f"concat({_little(length, 4)}, {_little(offset, 4)})"
+            pointer = f"concat({_little_int(length)}, {_little_int(offset)})"
             is_long = f"{length} > {_INLINE_BYTES_MAX}"
-            slots.append(_or_zeros(column, f"if({is_long}, {pointer}, {inline})"))
+            slot = f"if({is_long}, {pointer}, {inline})"
             padded = f"(({length} + 7) DIV 8) * 8"
             tail = f"rpad(cast({column} AS BINARY), cast({padded} AS INT), X'00')"
             tails.append(f"coalesce(if({is_long}, {tail}, X''), X'')")
-            offset = f"({offset} + coalesce(if({is_long}, {padded}, 0), 0))"
+            offset = f"cast({offset} + coalesce(if({is_long}, {padded}, 0), 0) AS INT)"
         else:
-            width = _NUMBER_BYTES[root]
-            number = f"unix_date({column})" if root is TypeRoot.DATE else column
-            zeros = "00" * (_SLOT_BYTES - width)
-            bytes_ = _little(number, width)
-            slot = bytes_ if not zeros else f"concat({bytes_}, X'{zeros}')"
-            slots.append(_or_zeros(column, slot))
-    return f"hash(concat({', '.join([_header(len(roots)), *slots, *tails])}))"
+            slot = _number_slot(column, kind.root)
+        slots.append(f"if({column} IS NULL, {_ZEROS}, {slot})" if kind.nullable else slot)
+    return f"hash(concat({', '.join([_header(kinds), *slots, *tails])}))"
 
 
-def _header(count: int) -> str:
+def _header(kinds: Sequence[AtomicType]) -> str:
     """The byte of the row kind, then a bit for each column that is null."""
+    nullable = [index for index, kind in enumerate(kinds) if kind.nullable]
+    if not nullable:
+        return _ZEROS
     parts = ["X'00'"]
     for first in range(0, _COLUMNS_MAX, 8):
         bits = [
             f"if(c{index} IS NULL, {1 << (index - first)}, 0)"
-            for index in range(first, min(first + 8, count))
+            for index in nullable
+            if first <= index < first + 8
         ]
         parts.append(f"cast(cast({' + '.join(bits)} AS TINYINT) AS BINARY)" if bits else "X'00'")
-    return ", ".join(parts)
+    is_any_null = " OR ".join(f"c{index} IS NULL" for index in nullable)
+    return f"if({is_any_null}, concat({', '.join(parts)}), {_ZEROS})"
 
 
-def _or_zeros(column: str, slot: str) -> str:
-    return f"if({column} IS NULL, X'{'00' * _SLOT_BYTES}', {slot})"
+def _number_slot(column: str, root: TypeRoot) -> str:
+    """The bytes of a number, lowest first, where the cast to BINARY gives the highest first."""
+    match root:
+        case TypeRoot.BIGINT:
+            return _little_bigint(column)
+        case TypeRoot.INT:
+            return f"concat({_little_int(column)}, X'00000000')"
+        case TypeRoot.DATE:
+            return f"concat({_little_int(f'unix_date({column})')}, X'00000000')"
+        case TypeRoot.SMALLINT:
+            swapped = f"shiftleft({column} & 255, 8) | (shiftright({column}, 8) & 255)"
+            return f"concat(cast(cast({swapped} AS SMALLINT) AS BINARY), X'000000000000')"
+        case _:
+            return f"concat(cast(cast({column} AS TINYINT) AS BINARY), X'00000000000000')"
 
 
-def _little(number: str, width: int) -> str:
-    """The bytes of a number, lowest first; the cast to BINARY gives the highest first."""
-    kinds = {1: "TINYINT", 2: "SMALLINT", 4: "INT", 8: "BIGINT"}
-    if width == 1:
-        return f"cast(cast({number} AS TINYINT) AS BINARY)"
-    shifted = []
-    for byte in range(width):
-        mask = 0xFF << (8 * byte)
-        to = 8 * (width - 1 - byte) - 8 * byte
-        value = f"cast({number} AS BIGINT)"
-        signed = mask - (1 << 64) if mask >= 1 << 63 else mask
-        masked = f"({value} & {signed}L)"
-        shifted.append(
-            f"shiftleft({masked}, {to})" if to >= 0 else f"shiftrightunsigned({masked}, {-to})"
-        )
-    return f"cast(cast({' | '.join(shifted)} AS {kinds[width]}) AS BINARY)"
+def _little_int(number: str) -> str:
+    """Bytes change places in pairs, then pairs do."""
+    pairs = f"((shiftleft({number}, 8) & -16711936) | (shiftrightunsigned({number}, 8) & 16711935))"
+    return f"cast(shiftleft({pairs}, 16) | shiftrightunsigned({pairs}, 16) AS BINARY)"
+
+
+def _little_bigint(number: str) -> str:
+    """Bytes change places in pairs, then pairs do, then halves."""
+    pairs = (
+        f"((shiftleft({number}, 8) & -71777214294589696L)"
+        f" | (shiftrightunsigned({number}, 8) & 71777214294589695L))"
+    )
+    halves = (
+        f"((shiftleft({pairs}, 16) & -281470681808896L)"
+        f" | (shiftrightunsigned({pairs}, 16) & 281470681808895L))"
+    )
+    return f"cast(shiftleft({halves}, 32) | shiftrightunsigned({halves}, 32) AS BINARY)"

@@ -7,6 +7,7 @@ surviving rows of needed columns cross to the JVM.
 
 import pickle
 from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from pyspark.errors import PySparkException
@@ -53,14 +54,26 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataFrame
     return frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
 
 
-def grouped(splits: Sequence[Split], *, count: int) -> list[list[Split]]:
+class Weighted(Protocol):
+    """What has a size to be read."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes on disk."""
+        ...
+
+
+Piece = TypeVar("Piece", bound=Weighted)
+
+
+def grouped(splits: Sequence[Piece], *, count: int) -> list[list[Piece]]:
     """Splits in groups of about equal size: one a core, or more where they are large.
 
     The largest go first, each to the lightest group.
     """
     total = sum(split.size_bytes for split in splits)
     wanted = min(len(splits), max(count, -(-total // _GROUP_BYTES)))
-    groups: list[list[Split]] = [[] for _ in range(wanted)]
+    groups: list[list[Piece]] = [[] for _ in range(wanted)]
     weights = [0] * wanted
     for split in sorted(splits, key=lambda each: each.size_bytes, reverse=True):
         lightest = weights.index(min(weights))

@@ -29,6 +29,9 @@ _NO_ALIAS = frozenset(
     | {"UNION", "UNPIVOT", "USING", "WHEN", "WHERE", "WINDOW"}
 )
 _FIELD = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
+_QUERY = re.compile(
+    r"[\s(]*(?:SELECT|WITH|FROM|TABLE|VALUES|CREATE|INSERT|MERGE|CACHE)\b", re.IGNORECASE
+)
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:(?:EXTENDED|FORMATTED|COST|CODEGEN)\s+)?", re.IGNORECASE)
 
 
@@ -181,6 +184,9 @@ def _field_name(found: re.Match[str]) -> str:
 
 
 def _parse(text: str) -> exp.Expression | None:
+    if not _QUERY.match(text):
+        # sqlglot would log a warning for what it does not know.
+        return None
     try:
         tree: object = sqlglot.parse_one(text, dialect="spark")
     except (SqlglotError, RecursionError):
