@@ -37,8 +37,8 @@ _BLANKS = "".join(map(chr, range(0x21))) + "\x7f"
 _INTEGER = r"\A[+-]?[0-9]+\z"
 _FRACTION = r"\A[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\z"
 _FLOAT = r"\A[+-]?(?i:inf|infinity|nan|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?[df]?)\z"
-_TRUE = pa.array(["t", "true", "y", "yes", "1"])
-_FALSE = pa.array(["f", "false", "n", "no", "0"])
+_TRUE = ["t", "true", "y", "yes", "1"]
+_FALSE = ["f", "false", "n", "no", "0"]
 _DATE = r"(?P<year>[+-]?[0-9]{4,7})(?:-(?P<month>[0-9]{1,2})(?:-(?P<day>[0-9]{1,2})"
 _DATE_ONLY = rf"(?s)\A{_DATE}(?:[ T].*)?)?)?\z"
 _CLOCK = (
@@ -78,8 +78,8 @@ def decimals_of(text: Values, kind: pa.DataType, *, scale: int) -> Values:
 def booleans_of(text: Values) -> Values:
     """True of t, true, y, yes, 1; false of f, false, n, no, 0; in any case."""
     lower = pc.utf8_lower(pc.utf8_trim(text, characters=_BLANKS))
-    is_true = pc.is_in(lower, value_set=_TRUE)
-    known = pc.or_(is_true, pc.is_in(lower, value_set=_FALSE))
+    is_true = pc.is_in(lower, value_set=pa.array(_TRUE))
+    known = pc.or_(is_true, pc.is_in(lower, value_set=pa.array(_FALSE)))
     _refuse(text, known, "true or false")
     return pc.if_else(pc.is_valid(text), is_true, pa.scalar(None, pa.bool_()))
 
