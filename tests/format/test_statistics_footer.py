@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakebed.format.binary_row_layout import arrow_value_type
+from lakebed.format.arrow_atoms import arrow_value_type
 from lakebed.format.statistics import (
     FULL_STATS_MODE,
     NO_STATS,

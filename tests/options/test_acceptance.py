@@ -16,24 +16,9 @@ from lakebed.options.acceptance import (
     table_defaults,
 )
 from lakebed.options.option import Standing
+from tools.golden import TABLES
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "warehouse" / "db.db"
-READABLE = [
-    "append_bucketed",
-    "append_index",
-    "append_many_commits",
-    "append_nested",
-    "append_partitioned",
-    "append_rolling",
-    "append_stats_modes",
-    "append_types_parquet",
-    "partition_names",
-    "pk_composite_partitioned",
-    "pk_date_timestamp_key",
-    "pk_decimal_key",
-    "pk_history",
-    "pk_string_buckets",
-]
 
 
 def golden_schemas(table: str) -> list[tuple[dict[str, str], bool]]:
@@ -228,7 +213,7 @@ def test_every_option_of_a_golden_table_is_known(table: str) -> None:
         assert [line for line in report(options) if line.standing is None] == []
 
 
-@pytest.mark.parametrize("table", READABLE)
+@pytest.mark.parametrize("table", TABLES)
 def test_golden_tables_within_reach_open_for_reading(table: str) -> None:
     for options, has_primary_key in golden_schemas(table):
         check_openable(options, use="read", has_primary_key=has_primary_key)

@@ -11,11 +11,12 @@ the id of the column and the depth.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import pyarrow as pa
 
 from lakebed.errors import InvalidTableError
+from lakebed.format.arrow_atoms import arrow_value_type, unit_digits
 from lakebed.format.schema_definition import Schema
 from lakebed.format.type_text import MAX_DECIMAL_PRECISION
 from lakebed.format.types import (
@@ -39,25 +40,6 @@ _STRUCTURED_ID_BASE = 536870911
 _STRUCTURED_ID_STEP = 1024
 _COUNT_TYPE = AtomicType(root=TypeRoot.INT, nullable=False)
 _VARIANT_PARTS = ("value", "metadata")
-_Unit = Literal["s", "ms", "us", "ns"]
-_UNITS: dict[_Unit, int] = {"s": 0, "ms": 3, "us": 6, "ns": 9}
-
-_FIXED_TYPES: dict[TypeRoot, pa.DataType] = {
-    TypeRoot.BOOLEAN: pa.bool_(),
-    TypeRoot.TINYINT: pa.int8(),
-    TypeRoot.SMALLINT: pa.int16(),
-    TypeRoot.INT: pa.int32(),
-    TypeRoot.BIGINT: pa.int64(),
-    TypeRoot.FLOAT: pa.float32(),
-    TypeRoot.DOUBLE: pa.float64(),
-    TypeRoot.CHAR: pa.string(),
-    TypeRoot.VARCHAR: pa.string(),
-    TypeRoot.BINARY: pa.binary(),
-    TypeRoot.VARBINARY: pa.binary(),
-    TypeRoot.BLOB: pa.binary(),
-    TypeRoot.DATE: pa.date32(),
-    TypeRoot.TIME: pa.time32("ms"),
-}
 
 
 def to_arrow_type(kind: DataType) -> pa.DataType:
@@ -193,30 +175,14 @@ def _field(name: str, kind: pa.DataType, *, nullable: bool, field_id: int | None
 
 
 def _atomic_type(kind: AtomicType, *, has_ids: bool) -> pa.DataType:
-    match kind.root:
-        case TypeRoot.DECIMAL:
-            return pa.decimal128(kind.precision or 0, kind.scale or 0)
-        case TypeRoot.TIMESTAMP:
-            return _timestamp_type(kind, zone=None)
-        case TypeRoot.TIMESTAMP_LTZ:
-            return _timestamp_type(kind, zone="UTC")
-        case TypeRoot.VARIANT:
-            parts = enumerate(_VARIANT_PARTS)
-            return pa.struct(
-                [
-                    _field(name, pa.binary(), nullable=False, field_id=index if has_ids else None)
-                    for index, name in parts
-                ]
-            )
-        case root:
-            return _FIXED_TYPES[root]
-
-
-def _timestamp_type(kind: AtomicType, *, zone: str | None) -> pa.DataType:
-    """Of the coarsest unit that holds the precision."""
-    precision = kind.precision or 0
-    unit = next(unit for unit, digits in _UNITS.items() if precision <= digits)
-    return pa.timestamp(unit, zone)
+    if kind.root is not TypeRoot.VARIANT:
+        return arrow_value_type(kind)
+    return pa.struct(
+        [
+            _field(name, pa.binary(), nullable=False, field_id=index if has_ids else None)
+            for index, name in enumerate(_VARIANT_PARTS)
+        ]
+    )
 
 
 def _field_type(field: ArrowField, column: str) -> DataType:
@@ -238,7 +204,7 @@ def _atomic_from_arrow(kind: pa.DataType) -> AtomicType | None:
         return plain
     if isinstance(kind, pa.TimestampType):
         root = TypeRoot.TIMESTAMP if kind.tz is None else TypeRoot.TIMESTAMP_LTZ
-        return AtomicType(root=root, precision=_UNITS[kind.unit])
+        return AtomicType(root=root, precision=unit_digits(kind.unit))
     if isinstance(kind, pa.FixedSizeBinaryType) and not isinstance(kind, _DECIMAL_TYPES):
         return AtomicType(root=TypeRoot.BINARY, length=kind.byte_width) if kind.byte_width else None
     if isinstance(kind, _DECIMAL_TYPES):

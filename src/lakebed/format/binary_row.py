@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.format.arrow_atoms import arrow_value_type
 from lakebed.format.arrow_typing import ArrowArray
 from lakebed.format.binary_row_decode import decode_rows
 from lakebed.format.binary_row_encode import encode_rows
-from lakebed.format.binary_row_layout import arrow_value_type, atomic_types
+from lakebed.format.binary_row_layout import atomic_types
 from lakebed.format.types import AtomicType, DataType
 
 __all__ = ["EMPTY_ROW", "decode_row", "decode_rows", "encode_row", "encode_rows"]

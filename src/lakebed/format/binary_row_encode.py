@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.format.arrow_atoms import arrow_value_type, timestamp_unit
 from lakebed.format.arrow_typing import ArrowArray, ArrowColumn
 from lakebed.format.binary_row_layout import (
     ARITY_BYTES,
@@ -25,7 +26,6 @@ from lakebed.format.binary_row_layout import (
     Flags,
     Positions,
     Words,
-    arrow_value_type,
     atomic_types,
     buffer_of,
     byte_positions,
@@ -35,7 +35,6 @@ from lakebed.format.binary_row_layout import (
     numbers_in,
     one_array,
     padded_bytes,
-    timestamp_unit,
     words_at_every_byte,
 )
 from lakebed.format.types import AtomicType, DataType, TypeRoot

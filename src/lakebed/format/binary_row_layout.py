@@ -8,7 +8,7 @@ Bit i + 8 of the header says that field i is null; byte 0 is the row kind, alway
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,21 +30,7 @@ Words = npt.NDArray[np.uint64]
 Positions = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-_FIXED_ARROW_TYPES: dict[TypeRoot, pa.DataType] = {
-    TypeRoot.BOOLEAN: pa.bool_(),
-    TypeRoot.TINYINT: pa.int8(),
-    TypeRoot.SMALLINT: pa.int16(),
-    TypeRoot.INT: pa.int32(),
-    TypeRoot.BIGINT: pa.int64(),
-    TypeRoot.FLOAT: pa.float32(),
-    TypeRoot.DOUBLE: pa.float64(),
-    TypeRoot.CHAR: pa.string(),
-    TypeRoot.VARCHAR: pa.string(),
-    TypeRoot.BINARY: pa.binary(),
-    TypeRoot.VARBINARY: pa.binary(),
-    TypeRoot.DATE: pa.date32(),
-    TypeRoot.TIME: pa.time32("ms"),
-}
+_NOT_IN_ROWS = frozenset({TypeRoot.VARIANT, TypeRoot.BLOB})
 BYTES_ROOTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR, TypeRoot.BINARY, TypeRoot.VARBINARY})
 TEXT_ROOTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 TIMESTAMP_ROOTS = frozenset({TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ})
@@ -57,22 +43,6 @@ def atomic_types(types: Sequence[DataType]) -> list[AtomicType]:
         UnsupportedError: A nested type, VARIANT or BLOB; keys, partitions and bounds have none.
     """
     return [_atomic_type(kind) for kind in types]
-
-
-def arrow_value_type(kind: AtomicType) -> pa.DataType:
-    """The Arrow type that values of an atomic type are decoded to."""
-    if kind.root is TypeRoot.DECIMAL:
-        return pa.decimal128(kind.precision or 0, kind.scale or 0)
-    if kind.root in TIMESTAMP_ROOTS:
-        unit = timestamp_unit(kind)
-        return pa.timestamp(unit, "UTC" if kind.root is TypeRoot.TIMESTAMP_LTZ else None)
-    return _FIXED_ARROW_TYPES[kind.root]
-
-
-def timestamp_unit(kind: AtomicType) -> Literal["s", "ms", "us", "ns"]:
-    """The coarsest Arrow unit that holds the precision."""
-    precision = kind.precision or 0
-    return "s" if precision == 0 else "ms" if precision <= 3 else "us" if precision <= 6 else "ns"
 
 
 def is_compact(kind: AtomicType) -> bool:
@@ -144,11 +114,7 @@ def byte_positions(array: ArrowArray) -> tuple[Positions, pa.Buffer | None]:
 
 
 def _atomic_type(kind: DataType) -> AtomicType:
-    if isinstance(kind, AtomicType) and (
-        kind.root in _FIXED_ARROW_TYPES
-        or kind.root in TIMESTAMP_ROOTS
-        or kind.root is TypeRoot.DECIMAL
-    ):
+    if isinstance(kind, AtomicType) and kind.root not in _NOT_IN_ROWS:
         return kind
     name = kind.root.value if isinstance(kind, AtomicType) else type(kind).__name__
     raise UnsupportedError(

@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.format.arrow_atoms import arrow_value_type, timestamp_unit
 from lakebed.format.arrow_compute import Values
 from lakebed.format.arrow_compute import compute as pc
-from lakebed.format.binary_row_layout import arrow_value_type, timestamp_unit
 from lakebed.format.evaluation_text import (
     TimestampUnit,
     booleans_of,

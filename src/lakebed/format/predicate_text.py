@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lakebed.format.binary_row_layout import timestamp_unit
+from lakebed.format.arrow_atoms import timestamp_unit
 from lakebed.format.predicate import (
     And,
     Arithmetic,

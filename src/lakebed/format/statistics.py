@@ -10,9 +10,9 @@ from typing import cast
 
 import pyarrow as pa
 
+from lakebed.format.arrow_atoms import arrow_value_type
 from lakebed.format.arrow_typing import ArrowArray
 from lakebed.format.binary_row import encode_rows
-from lakebed.format.binary_row_layout import arrow_value_type
 from lakebed.format.data_file_meta import EMPTY_STATS, SimpleStats
 from lakebed.format.statistics_bounds import ColumnBounds, StatsColumns, bounds_from_stats
 from lakebed.format.statistics_column import (

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lakebed.errors import CorruptTableError
+from lakebed.format.arrow_atoms import arrow_value_type
 from lakebed.format.arrow_typing import ArrowArray, ArrowColumn
 from lakebed.format.binary_row import decode_rows
-from lakebed.format.binary_row_layout import Flags, Positions, arrow_value_type, one_array
+from lakebed.format.binary_row_layout import Flags, Positions, one_array
 from lakebed.format.types import AtomicType, DataField, DataType, TypeRoot
 
 _SEPARATOR = "\0"

@@ -13,14 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lakebed.format.arrow_atoms import arrow_value_type
 from lakebed.format.arrow_typing import ArrowColumn, ArrowScalar
-from lakebed.format.binary_row_layout import (
-    BYTES_ROOTS,
-    TEXT_ROOTS,
-    TIMESTAMP_ROOTS,
-    arrow_value_type,
-    one_array,
-)
+from lakebed.format.binary_row_layout import BYTES_ROOTS, TEXT_ROOTS, TIMESTAMP_ROOTS, one_array
 from lakebed.format.types import AtomicType, DataType, TypeRoot
 from lakebed.options.choices import StatsKind, StatsMode
 

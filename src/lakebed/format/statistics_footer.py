@@ -10,8 +10,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from lakebed.format.arrow_atoms import arrow_value_type
 from lakebed.format.arrow_typing import ArrowArray
-from lakebed.format.binary_row_layout import TIMESTAMP_ROOTS, arrow_value_type
+from lakebed.format.binary_row_layout import TIMESTAMP_ROOTS
 from lakebed.format.statistics_column import (
     NO_STATS,
     ColumnStats,
