@@ -28,6 +28,8 @@ _SYSTEM_COLUMNS = {SEQUENCE_NUMBER.name: pa.int64(), VALUE_KIND.name: pa.int8()}
 # small beside the budget even so, the footer is not asked.
 _SURELY_SMALL_FACTOR = 8
 _DECODE_FACTOR = 2
+# A stream holds a decoded batch, its kept rows, the batch before, and what the decoder keeps.
+_STREAM_BATCHES_HELD = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +164,7 @@ class FileView:
         size = max(shape.uncompressed_bytes * _DECODE_FACTOR, 1)
         if size <= budget_bytes:
             return self.file.row_count
-        return max(int(budget_bytes / size * shape.row_count), 1024)
+        return max(int(budget_bytes / _STREAM_BATCHES_HELD / size * shape.row_count), 1024)
 
 
 def _is_fixed_width(kind: pa.DataType) -> bool:
