@@ -66,3 +66,11 @@ def test_a_path_without_a_table_is_not_found(tmp_path: Path) -> None:
 def test_a_store_of_an_unknown_scheme_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="xyz"):
         lakebed.load_catalog(warehouse="xyz://bucket/lake")
+
+
+def test_no_key_of_a_store_shows_in_a_repr(tmp_path: Path) -> None:
+    catalog = lakebed.load_catalog({"s3.secret-key": "hidden"}, warehouse=str(tmp_path))
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", schema=ROWS.schema)
+    for shown in (catalog, table, table.session, table.parts()):
+        assert "hidden" not in repr(shown)

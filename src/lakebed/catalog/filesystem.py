@@ -39,6 +39,10 @@ class FilesystemCatalog:
     file_io: FileIO
     session: Session
 
+    def __repr__(self) -> str:
+        """The warehouse; options may hold keys of a store."""
+        return f"FilesystemCatalog({self.warehouse})"
+
     def list_databases(self) -> list[str]:
         """Names of all databases, sorted."""
         return sorted(

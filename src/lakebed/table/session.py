@@ -5,7 +5,7 @@ The `lakebed.*` keys are session options: they steer this process and are never 
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -45,7 +45,7 @@ class Session:
         effects: The effects.
     """
 
-    options: Mapping[str, str]
+    options: Mapping[str, str] = field(repr=False)  # may hold keys of a store
     time_zone: tzinfo
     merge_memory: int
     read_threads: int
