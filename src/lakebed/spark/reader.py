@@ -1,8 +1,8 @@
 """How does a scan become a frame?
 
-Files whose rows are the table's rows go to Spark's own Parquet reader: no row passes through
-Python, and Catalyst prunes. The rest is merged in Python workers, by few and large tasks, and only
-surviving rows of needed columns cross to the JVM.
+Files whose rows are the table's rows, under the names of today, go to Spark's own Parquet reader: no
+row passes through Python, and Catalyst prunes. The rest is read in Python workers, by few and large
+tasks, and only surviving rows of needed columns cross to the JVM.
 """
 
 import pickle
@@ -33,7 +33,7 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataFrame
     plan = scan.plan()
     fields = [plan.reader.table_schema.field(name) for name in plan.reader.columns]
     schema = to_spark_schema(fields)
-    raw = [split for split in plan.splits if split.is_raw]
+    raw = [split for split in plan.splits if plan.reader.reads_as_stored(split)]
     if not _reads_natively(spark, registry, fields, splits=raw):
         raw = []
     taken = {id(split) for split in raw}

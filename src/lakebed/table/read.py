@@ -14,6 +14,7 @@ import pyarrow as pa
 from lakebed.format.arrow_types import to_arrow_schema
 from lakebed.format.arrow_typing import rows_without_columns
 from lakebed.format.evaluation import filter_table
+from lakebed.format.evolution import file_columns
 from lakebed.format.predicate import Expression, columns_of
 from lakebed.format.schema import KEY_FIELD_PREFIX, TableSchema
 from lakebed.format.types import DataField
@@ -59,6 +60,23 @@ class SplitReader:
                 yield rows_without_columns(table.num_rows)
                 continue
             yield from table.select(self.columns).cast(schema).to_batches()
+
+    def reads_as_stored(self, split: Split) -> bool:
+        """Whether a reader that knows columns by name alone gets this split right.
+
+        That takes raw files, and every wanted column in each of them under the name of today: a
+        file of an older schema may have it under another name, or another column under that name.
+
+        Raises:
+            UnsupportedError: The type of a column has changed since a file was written.
+        """
+        fields = self._wanted_fields()
+        schemas = {file.schema_id for file in split.files}
+        return split.is_raw and all(
+            column.name_in_file == column.field.name
+            for schema_id in schemas
+            for column in file_columns(fields, self.file_schemas[schema_id])
+        )
 
     def count(self, split: Split) -> int:
         """Number of rows of one split, decoding no more than it takes."""
