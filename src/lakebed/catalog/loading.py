@@ -12,6 +12,7 @@ from lakebed.format.paths import TablePaths
 from lakebed.format.schema_definition import Schema
 from lakebed.options.acceptance import check_catalog_options
 from lakebed.options.values import OptionValue, format_value
+from lakebed.storage.file_io import FileIO
 from lakebed.storage.location import file_io_for, parse_location
 from lakebed.table.schemas import Schemas
 from lakebed.table.session import Session
@@ -65,12 +66,9 @@ def load_table(location: str, options: Mapping[str, OptionValue] | None = None) 
         NotFoundError: There is no table.
         UnsupportedError: A store, a system table or a branch that Lakebed lacks.
     """
-    given = {key: format_value(value) for key, value in (options or {}).items()}
-    check_catalog_options(given)
-    path = parse_location(location).text.rstrip("/")
+    path, file_io, session = _opened(location, options)
     if "$" in path.rsplit("/", 1)[-1]:
         raise UnsupportedError(f"{location}: system tables and branches are not supported yet")
-    file_io = file_io_for(path, given)
     schema = Schemas(file_io, TablePaths(path)).latest()
     if schema is None:
         raise NotFoundError("table", location, hint="A table's directory holds schema/schema-0")
@@ -79,7 +77,7 @@ def load_table(location: str, options: Mapping[str, OptionValue] | None = None) 
         location=path,
         schema=schema,
         file_io=file_io,
-        session=Session.of(given, REAL_EFFECTS),
+        session=session,
     )
 
 
@@ -107,13 +105,11 @@ def create_table(
         InvalidTableError: A schema, key or option that cannot be.
         UnsupportedError: A store or an option that Lakebed lacks.
     """
-    given = {key: format_value(value) for key, value in (store_options or {}).items()}
-    check_catalog_options(given)
-    path = parse_location(location).text.rstrip("/")
+    path, file_io, session = _opened(location, store_options)
     create_at(
         path,
-        file_io=file_io_for(path, given),
-        session=Session.of(given, REAL_EFFECTS),
+        file_io=file_io,
+        session=session,
         schema=schema,
         primary_key=primary_key,
         partition_by=partition_by,
@@ -121,3 +117,13 @@ def create_table(
         name=path,
     )
     return load_table(location, store_options)
+
+
+def _opened(
+    location: str, options: Mapping[str, OptionValue] | None
+) -> tuple[str, FileIO, Session]:
+    """The directory as its store spells it, the store, and the options of this process."""
+    given = {key: format_value(value) for key, value in (options or {}).items()}
+    check_catalog_options(given)
+    path = parse_location(location).text.rstrip("/")
+    return path, file_io_for(path, given), Session.of(given, REAL_EFFECTS)

@@ -20,6 +20,7 @@ from lakebed.errors import InvalidArgumentError, NotFoundError
 from lakebed.format.predicate import Expression
 from lakebed.spark.conditions import spark_errors, table_not_found, unknown_column
 from lakebed.spark.names import TableName, quoted, split_name
+from lakebed.spark.places import scan_options
 from lakebed.spark.reader import scan_frame
 from lakebed.spark.registry import Registry, find_registry
 from lakebed.spark.types import to_table_schema
@@ -29,8 +30,6 @@ from lakebed.table.table import Table
 _TIME_ZONE = "spark.sql.session.timeZone"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _PRIMARY_KEY = "primary-key"
-# The names of Paimon's connector for options that the format spells with a prefix.
-_READ_OPTIONS = {"snapshot-id": "scan.snapshot-id"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +139,6 @@ class Lake:
         options: Mapping[str, str] | None = None,
     ) -> DataFrame:
         """The rows of a table as a frame."""
-        given = {_READ_OPTIONS.get(key, key): value for key, value in (options or {}).items()}
         with spark_errors():
             scan = table.scan(
                 columns,
@@ -148,7 +146,7 @@ class Lake:
                 snapshot_id=travel.snapshot_id,
                 tag=travel.tag,
                 timestamp=travel.timestamp_ms,
-                options=given,
+                options=scan_options(options or {}),
             )
             return scan_frame(self.spark, self.registry, scan)
 

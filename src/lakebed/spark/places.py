@@ -12,7 +12,7 @@ from lakebed.spark.registry import Registry
 from lakebed.table.table import Table
 
 _DATABASE_SUFFIX = ".db"
-_PRIMARY_KEY = "primary-key"
+_READ_OPTIONS = {"snapshot-id": "scan.snapshot-id"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,12 @@ class Place:
             UnsupportedError: An option that Lakebed would not act on.
         """
         options = self.table_options
-        keys = [key.strip() for key in options.pop(_PRIMARY_KEY, "").split(",") if key.strip()]
         attached = self._attached()
         if attached is None:
             return create_table(
                 self.path,
                 store_options=self.store_options,
                 schema=schema,
-                primary_key=keys,
                 partition_by=partition_by,
                 options=options,
             )
@@ -88,7 +86,6 @@ class Place:
         return catalog.create_table(
             name,
             schema=schema,
-            primary_key=keys,
             partition_by=partition_by,
             options=options,
         )
@@ -104,6 +101,11 @@ class Place:
             if is_below and below[0].endswith(_DATABASE_SUFFIX):
                 return attached.catalog, f"{below[0].removesuffix(_DATABASE_SUFFIX)}.{below[1]}"
         return None
+
+
+def scan_options(options: Mapping[str, str]) -> dict[str, str]:
+    """Options of a reader under the keys of the format; Paimon's connector has names of its own."""
+    return {_READ_OPTIONS.get(key, key): value for key, value in options.items()}
 
 
 def _bare(path: str) -> str:

@@ -1,8 +1,8 @@
 """How does a scan become a frame?
 
-Files whose rows are the table's rows, under the names of today, go to Spark's own Parquet reader: no
-row passes through Python, and Catalyst prunes. The rest is read in Python workers, by few and large
-tasks, and only surviving rows of needed columns cross to the JVM.
+Files whose rows are the table's rows, under the names of today, go to Spark's own Parquet reader:
+no row passes through Python, and Catalyst prunes. The rest is read in Python workers, by few and
+large tasks, and only surviving rows of needed columns cross to the JVM.
 """
 
 import pickle

@@ -20,24 +20,16 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from lakebed.errors import InvalidArgumentError, UnsupportedError
-from lakebed.format.snapshot import Operation
-from lakebed.spark.places import Place
+from lakebed.spark.places import Place, scan_options
 from lakebed.spark.reader import grouped
 from lakebed.spark.types import to_arrow_schema, to_spark_schema
 from lakebed.spark.worker import ReadSplits
+from lakebed.spark.writer import commit_written
 from lakebed.table.commit_message import CommitMessage
-from lakebed.table.row_changes import (
-    append_changes,
-    commit,
-    delete_written,
-    overwrite_changes,
-    rows_writer,
-)
-from lakebed.table.scan import Scan
+from lakebed.table.row_changes import delete_written, rows_writer
 from lakebed.table.table import Table
 
 _GROUPS_MAX = 64
-_READ_OPTIONS = {"snapshot-id": "scan.snapshot-id"}
 
 
 class PaimonDataSource(DataSource):
@@ -54,10 +46,7 @@ class PaimonDataSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads the columns of a schema, which may be fewer than the table's."""
-        options = {
-            _READ_OPTIONS.get(key, key): value for key, value in self._place().table_options.items()
-        }
-        return PaimonReader(self._table(), schema, options)
+        return PaimonReader(self._table(), schema, scan_options(self._place().table_options))
 
     def writer(self, schema: StructType, overwrite: bool) -> "PaimonWriter":  # noqa: ARG002, FBT001 - Spark's signature
         """Appends to the table or replaces its rows."""
@@ -76,12 +65,14 @@ class PaimonDataSource(DataSource):
 
 @dataclass
 class SplitGroup(InputPartition):
-    """Splits that one task reads.
+    """What one task reads.
 
     Attributes:
-        splits: They, pickled.
+        reader: The reader of the scan, pickled.
+        splits: The splits, pickled.
     """
 
+    reader: bytes
     splits: bytes
 
 
@@ -95,23 +86,24 @@ class PaimonReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         """One for each task."""
-        splits = self._scan().plan().splits
-        count = min(len(splits), _GROUPS_MAX)
-        return [SplitGroup(pickle.dumps(group)) for group in grouped(splits, count=count) if group]
+        names = [field.name for field in self.columns.fields]
+        plan = self.table.scan(names, options=self.options).plan()
+        reader = pickle.dumps(plan.reader)
+        count = min(len(plan.splits), _GROUPS_MAX)
+        return [
+            SplitGroup(reader, pickle.dumps(group))
+            for group in grouped(plan.splits, count=count)
+            if group
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one task."""
         if not isinstance(partition, SplitGroup):
             # Spark makes a partition of its own where a table has no splits.
             return
-        reader = pickle.dumps(self._scan().reader)
-        read = ReadSplits(reader, (partition.splits,), to_arrow_schema(self.columns))
+        read = ReadSplits(partition.reader, (partition.splits,), to_arrow_schema(self.columns))
         only_group = pa.RecordBatch.from_pydict({"group": pa.array([0])})
         yield from read(iter([only_group]))
-
-    def _scan(self) -> Scan:
-        names = [field.name for field in self.columns.fields]
-        return self.table.scan(names, options=self.options)
 
 
 @dataclass
@@ -150,13 +142,9 @@ class PaimonWriter(DataSourceArrowWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Commits what all tasks wrote."""
-        written = _messages(messages)
-        changes = (
-            overwrite_changes(self._parts, written, partition=None, operation=Operation.OVERWRITE)
-            if self._is_overwrite
-            else append_changes(self._parts, written, base=self._base, operation=Operation.WRITE)
+        commit_written(
+            self._parts, _messages(messages), base=self._base, is_overwrite=self._is_overwrite
         )
-        commit(self._parts, changes, written)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Deletes what the tasks wrote."""

@@ -93,6 +93,28 @@ def write_frame(
             messages = sink.finish()
     else:
         messages = _write_in_tasks(frame, registry, target)
+    return commit_written(
+        parts, messages, base=base, overwrite=overwrite, is_overwrite=is_overwrite
+    )
+
+
+def commit_written(
+    parts: TableParts,
+    messages: list[CommitMessage],
+    *,
+    base: WriteBase,
+    overwrite: Overwrite = None,
+    is_overwrite: bool,
+) -> Snapshot | None:
+    """Commits what tasks wrote; arguments and errors as `write_frame`.
+
+    Args:
+        parts: The table.
+        messages: What the tasks wrote, deleted when it cannot be committed.
+        base: What the tasks started from.
+        overwrite: What to replace.
+        is_overwrite: Whether rows are replaced.
+    """
     if not is_overwrite:
         added = append_changes(parts, messages, base=base, operation=Operation.WRITE)
         return commit(parts, added, messages)
