@@ -22,7 +22,101 @@ PRINTS = {
         "day=2026-01-02",
         "day=2026-01-03",
     ],
-    "time_travel": ["1 ['Ada', 'Grace']", "2 ['Ada', 'Grace Hopper']"],
+    "time_travel": [
+        "1 ['Ada', 'Grace']",
+        "2 ['Ada', 'Grace Hopper']",
+        "then: [{'id': 2, 'name': 'Grace'}]",
+        "then: [{'id': 2, 'name': 'Grace'}]",
+    ],
+    "increments": [
+        "rows of commits 2 to 4 ['1 new', '2 paid', '3 new', '3 paid']",
+        "what 4 has and 1 lacks ['2 paid', '3 paid']",
+        "rows with their kinds ['-D 1 new', '+I 2 paid', '+I 3 new', '+I 3 paid']",
+    ],
+    "merge_engines": [
+        "pu_sequence_groups is merged by partial-update",
+        "   g1 [a,b]",
+        "   g2 [total,note]",
+        "   total [sum]",
+        "   note [last_non_null_value]",
+        "   1 3 3 None 2 130 n1 o1",
+        "   2 5 5 b5 3 10 y o2",
+        "   3 None None None None None None only other",
+        "agg_retract is merged by aggregation",
+        "   s [sum]",
+        "   p [product]",
+        "   lv [last_value]",
+        "   mx [true, max]",
+        "   dec [sum]",
+        "   1 11 16.0 c 50 1.500",
+        "   2 16 2.0 None 6 1.000",
+        "first_row is merged by first-row",
+        "   1 a",
+        "   2 b",
+        "   3 c",
+        "pk_sequence_field is merged by deduplicate",
+        "   0 100 first",
+        "   1 100 first",
+        "   2 100 first",
+    ],
+    "schema_evolution": [
+        "snapshot 1, schema 0: id int32, a int32, b string",
+        "snapshot 2, schema 1: id int32, c decimal128(8, 2), a int32, b string",
+        "snapshot 3, schema 3: id int32, c decimal128(8, 2), aa string, b string",
+        "snapshot 4, schema 4: id int32, c decimal128(12, 4), aa string, b string",
+        "snapshot 5, schema 4: id int32, c decimal128(12, 4), aa string, b string",
+        "snapshot 6, schema 4: id int32, c decimal128(12, 4), aa string, b string",
+        "snapshot 7, schema 5: id int32, c decimal128(12, 4), aa string",
+        "then:",
+        "   {'id': 0, 'a': 0, 'b': 'b0'}",
+        "   {'id': 1, 'a': 1, 'b': 'b1'}",
+        "   {'id': 2, 'a': 2, 'b': 'b2'}",
+        "now:",
+        "   {'id': 0, 'c': None, 'aa': '0'}",
+        "   {'id': 1, 'c': Decimal('1.2500'), 'aa': '11'}",
+        "   {'id': 2, 'c': None, 'aa': 'two'}",
+    ],
+    "tags_and_branches": [
+        "now: 5 rows",
+        "as of tag first: 2 rows",
+        "as of tag renamed: 2 rows",
+        "on branch dev: 3 rows",
+        "   its snapshots: [1, 2]",
+        "on branch other: 4 rows",
+        "   its snapshots: [2, 3, 4]",
+    ],
+    "system_tables": [
+        "logs.hits$snapshots (1, 'APPEND', 3) (2, 'APPEND', 2)",
+        "logs.hits$partitions ('day=2026-01-01', 3, 1) ('day=2026-01-02', 2, 1)",
+        (
+            "logs.hits$files ('{2026-01-01}', 0, '{day=2026-01-01, hits=3, host=host2}')"
+            " ('{2026-01-02}', 0, '{day=2026-01-02, hits=50, host=host1}')"
+        ),
+        "logs.hits$manifests (1, '{2026-01-01}') (1, '{2026-01-02}')",
+        "sys.tables ('hits', True, False)",
+        "files of snapshot 1: 1",
+        "files with many rows: 1",
+    ],
+    "pruning": [
+        "id < 500: 200 rows",
+        "snapshot 2",
+        "manifests    kept 2 of 2",
+        "partitions   kept 2 of 2",
+        "buckets      kept 2 of 2",
+        "live         kept 2 of 2",
+        "values       kept 1 of 2",
+        "indexes      kept 1 of 1",
+        "reads 1 files, 2797 bytes in 1 splits, 0 with a merge",
+        "color = 'purple': 0 rows",
+        "snapshot 2",
+        "manifests    kept 2 of 2",
+        "partitions   kept 2 of 2",
+        "buckets      kept 2 of 2",
+        "live         kept 2 of 2",
+        "values       kept 1 of 2",
+        "indexes      kept 0 of 1",
+        "reads 0 files, 0 bytes in 0 splits, 0 with a merge",
+    ],
     "frames": [
         "[{'city': 'Oslo', 'people': 700000}, {'city': 'Accra', 'people': 2500000}]",
         "['Accra', 'Lima']",
@@ -32,14 +126,28 @@ PRINTS = {
 PRINTED_BY_SPARK = [
     "[(1, 8.5, '2026-01-01'), (2, 4.0, '2026-01-02')]",
     "[(1, 9.5, '2026-01-01')]",
+    "[(1, 'APPEND'), (2, 'APPEND')]",
+    "[(1, 8.5, '2026-01-01')]",
     "1",
 ]
 
 
 @pytest.mark.parametrize("name", PRINTS)
-def test_example_prints_what_it_promises(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_example_prints_what_it_promises(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", [f"{name}.py"])
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     assert capsys.readouterr().out.splitlines() == PRINTS[name]
+
+
+def test_example_reads_the_table_that_it_is_given(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(__file__).parent / "golden" / "warehouse" / "db.db" / "pk_history"
+    monkeypatch.setattr(sys, "argv", ["pruning.py", str(path), "id = 3"])
+    runpy.run_path(str(EXAMPLES / "pruning.py"), run_name="__main__")
+    assert "keys         kept 4 of 7" in capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.spark

@@ -7,18 +7,19 @@ import pytest
 import lakebed
 from lakebed import errors
 from lakebed.catalog.catalog import Catalog
-from lakebed.table.scan import Scan
+from lakebed.table.reading.scan import Scan
 from lakebed.table.table import Table
 
 PUBLIC = ["Schema", "Table", "__version__", "errors", "load_catalog", "load_table", "schema"]
 TABLE = {
     *("append", "comment", "delete", "latest_snapshot", "name", "location", "file_io", "session"),
     *("options", "options_report", "overwrite", "partition_keys", "parts", "primary_keys", "scan"),
-    *("schema", "snapshots", "truncate", "upsert", "writer"),
+    *("schema", "snapshots", "truncate", "upsert", "writer", "branch"),
 }
 SCAN = {
     *("count", "explain", "plan", "schema", "to_arrow", "to_batches", "to_duckdb", "to_pandas"),
-    *("to_polars", "snapshot", "planner", "reader", "limit", "threads"),
+    *("to_polars", "source", "form", "planner", "reader", "limit", "threads", "table_schema"),
+    *("min", "max"),
 }
 CATALOG = {
     *("create_database", "create_table", "drop_database", "drop_table", "list_databases"),

@@ -37,11 +37,11 @@ MACHINE_PATHS = tuple("/".join(parts) for parts in (("", "work", ""), ("", "root
 # that do I/O: the linter knows no parts of a foreign package.
 PURE_MODULES = (
     "lakebed.lsm.runs",
-    "lakebed.table.entries",
+    "lakebed.table.metadata.entries",
     "lakebed.format.paths",
     "lakebed.format.snapshot",
     "lakebed.format.manifest",
-    "lakebed.format.binary_row",
+    "lakebed.format.binary_row.codec",
 )
 ARROW_IO = ("pyarrow.fs", "pyarrow.parquet", "pyarrow.orc", "pyarrow.dataset")
 

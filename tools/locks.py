@@ -44,6 +44,7 @@ LOCKS = (
         arguments=(
             *("pyproject.toml", "--group", "dev"),
             *("--extra", "spark", "--extra", "pandas", "--extra", "duckdb"),
+            *("--extra", "sketches"),
         ),
     ),
     Lock(

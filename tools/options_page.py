@@ -14,10 +14,12 @@ INTRODUCTION = """# Options
 Written by `tools/options_page.py` from the catalogues in `lakebed.options`. Lakebed rejects what it
 does not act on; it ignores nothing. The classes:
 
-- **acts**: Lakebed does what the option says; with a list, for these values only.
+- **acts**: Lakebed does what the option says; with a list, for these values only. Where a use
+  stands behind the list, the other values are refused for that use, and acted on for any other.
 - **tuning**: speed or memory of some engine. Kept; it changes neither rows nor files.
 - **refused**: not supported yet. Where a use stands beside it, a table of another engine that has
   the option is refused for that use; without one it is kept there, being that engine's business.
+  *write* alone means that such a table is read as the option asks, and only not written.
   A Lakebed user cannot set it, but to the default. With **write-only**, it may be set together with
   `write-only=true`, which leaves the work to another job.
 
@@ -55,14 +57,18 @@ def table(options: Iterable[Option]) -> str:
 
 def standing(option: Option) -> str:
     """An option's class in a few words."""
+    uses = ", ".join(sorted(use.value for use in option.changes))
     if option.standing is Standing.REFUSED:
-        uses = ", ".join(sorted(use.value for use in option.changes))
         others = ", write-only" if option.left_to_others else ""
         return f"refused: {uses}" if uses else f"refused{others}"
+    text: str = option.standing.value
     if option.accepted is not None:
-        return f"{option.standing.value}: {', '.join(option.accepted)}"
-    declined = f" but for {', '.join(option.declined)}" if option.declined else ""
-    return f"{option.standing.value}{declined}"
+        text = f"{text}: {', '.join(option.accepted)}"
+    elif option.declined:
+        text = f"{text} but for {', '.join(option.declined)}"
+    else:
+        return text
+    return f"{text}; else refused: {uses}" if uses else text
 
 
 if __name__ == "__main__":

@@ -5,12 +5,20 @@ nothing is taken up again, for nobody knows which changes the kept results belon
 """
 
 import argparse
+import atexit
+import functools
 import os
 import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 
+from conformance.agreement import judge
+from conformance.random_tables import make_table
+from fuzz.inspector import Inspector
 from support.race import race_rounds
+from tools import golden
+from tools.peers.referee import Referee
 from tools.proofs import Ledger, SeedResult, Stage, prove
 from tools.provenance import ROOT, read_commit
 
@@ -33,6 +41,61 @@ def run_race(seed: int) -> SeedResult:
     )
 
 
+def run_random_table(seed: int) -> SeedResult:
+    """Has the real Paimon write a random table, and compares what both read of it."""
+    with tempfile.TemporaryDirectory() as directory:
+        verdict = judge(seed, _referee(), Path(directory))
+    violations = [*verdict.violations, *verdict.refusals]
+    return SeedResult(
+        counts={
+            "tables": 1,
+            "reads": verdict.reads,
+            "reads refused by Lakebed": verdict.refusals.total(),
+            "tables or reads that Paimon fails on": verdict.java_refusals.total(),
+        },
+        violations=(*violations, make_table(seed).describe()) if violations else (),
+    )
+
+
+def run_golden_spark(seed: int) -> SeedResult:
+    """Asks every query about one golden table through Spark."""
+    corpus = golden.find_corpus()
+    documents = golden.load_documents(corpus, by_spark=True)
+    document = documents[(seed - 1) % len(documents)]
+    passed, failures = golden.score_table(corpus, document, adapter=_spark_adapter())
+    return SeedResult(
+        counts={"tables": 1, "queries": passed + len(failures)}, violations=tuple(failures)
+    )
+
+
+@functools.cache
+def _spark_adapter() -> ModuleType:
+    """One Spark session for all seeds."""
+    return golden.load_file(golden.SPARK_ADAPTER)
+
+
+@functools.cache
+def _referee() -> Referee:
+    """One JVM for all seeds."""
+    referee = Referee()
+    atexit.register(referee.close)
+    return referee
+
+
+def run_damage(seed: int) -> SeedResult:
+    """Damages files of a golden table, and asks for everything that is read of them."""
+    findings = _inspector().inspect(seed)
+    return SeedResult(counts=findings.counts, violations=findings.violations)
+
+
+@functools.cache
+def _inspector() -> Inspector:
+    """One process for all seeds, but for those that end it."""
+    inspector = Inspector()
+    atexit.register(inspector.close)
+    return inspector
+
+
 STAGES = (
     Stage(
         name="race",
@@ -42,6 +105,38 @@ STAGES = (
         ),
         run_seed=run_race,
         slice_seeds=10,
+    ),
+    Stage(
+        name="random-tables",
+        claim=(
+            "Of tables of every merge engine, key type, file format and schema history, written, "
+            "compacted and altered by the Java API of Paimon 1.4.2, Lakebed reads the rows that "
+            "this API reads. A slice is 100 tables."
+        ),
+        run_seed=run_random_table,
+        slice_seeds=100,
+    ),
+    Stage(
+        name="golden-spark",
+        claim=(
+            "Every query that the real Paimon answered about its tables through Spark, Lakebed "
+            "answers through Spark with the same rows. A seed is a table, and a slice all of them."
+        ),
+        run_seed=run_golden_spark,
+        slice_seeds=46,
+    ),
+    Stage(
+        name="fuzz",
+        claim=(
+            "Of a table with a missing, empty, truncated, bit-flipped or exchanged file, of every "
+            "kind that the format has, a read gives the right rows or an error that names a file "
+            "and what was expected, in bounded time and memory; other rows come only of changed "
+            "bytes that no checksum of the format guards. A slice is five turns over 22 tables; a "
+            "turn flips four bits of each kind of file, cuts one, takes one away or empties it, "
+            "and exchanges one."
+        ),
+        run_seed=run_damage,
+        slice_seeds=110,
     ),
 )
 

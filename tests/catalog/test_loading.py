@@ -51,10 +51,29 @@ def test_options_that_cannot_be_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("suffix", ["$snapshots", "$branch_b1"])
-def test_what_is_not_built_yet_says_so(tmp_path: Path, suffix: str) -> None:
-    with pytest.raises(UnsupportedError, match="not supported yet"):
-        lakebed.load_table(f"{tmp_path}/t{suffix}")
+def test_a_system_table_opens_by_the_path_of_its_table(tmp_path: Path) -> None:
+    catalog = lakebed.load_catalog(warehouse=str(tmp_path))
+    catalog.create_database("db")
+    catalog.create_table("db.t", schema=ROWS.schema).append(ROWS)
+    path = tmp_path / "db.db" / "t"
+    files = lakebed.load_table(f"{path.as_uri()}$files")
+    assert files.name == f"{path.as_uri()}$files"
+    row = files.scan(["file_path", "record_count"]).to_arrow().to_pylist()[0]
+    assert row["record_count"] == 2
+    assert Path(row["file_path"].removeprefix("file://")).parent == path / "bucket-0"
+    assert lakebed.load_table(f"{path}$branch_main$schemas").scan().count() == 1
+    with pytest.raises(NotFoundError, match="There is files"):
+        lakebed.load_table(f"{path}$fils")
+    with pytest.raises(NotFoundError, match="The table has no branch"):
+        lakebed.load_table(f"{path}$branch_b1")
+
+
+def test_sys_shows_the_catalog_s_options_where_the_catalog_allows(tmp_path: Path) -> None:
+    options = {"catalog-options-table.enabled": "true"}
+    catalog = lakebed.load_catalog(options, warehouse=str(tmp_path))
+    assert "catalog_options" in catalog.list_tables("sys")
+    rows = catalog.load_table("sys.catalog_options").scan().to_arrow().to_pylist()
+    assert {"key": "warehouse", "value": str(tmp_path)} in rows
 
 
 def test_a_path_without_a_table_is_not_found(tmp_path: Path) -> None:

@@ -9,8 +9,11 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow as pa
+
+import lakebed
 
 Row = dict[str, object]
 UTC = dt.UTC
@@ -52,6 +55,27 @@ class Case:
             del live[(key,)]
         live.update({self._key(row): row for commit in commits for row in commit})
         return list(live.values())
+
+    def arrow(self, rows: Sequence[Row]) -> pa.Table:
+        """Rows as the table has them."""
+        return pa.Table.from_pylist(list(rows), schema=self.schema)
+
+    def write(self, warehouse: Path) -> Path:
+        """Has Lakebed make the table, with the rows of `ours` less `deleted`; its directory."""
+        catalog = lakebed.load_catalog(warehouse=str(warehouse))
+        catalog.create_database("db")
+        table = catalog.create_table(
+            f"db.{self.name}",
+            schema=self.schema,
+            primary_key=list(self.primary_key),
+            partition_by=list(self.partition_by),
+            options=self.options,
+        )
+        for rows in self.ours:
+            table.append(self.arrow(rows))
+        for key in self.deleted:
+            table.delete(where=f"{self.primary_key[0]} = {key}")
+        return warehouse / "db.db" / self.name
 
     def _key(self, row: Row) -> tuple[object, ...]:
         return tuple(row[name] for name in self.primary_key)

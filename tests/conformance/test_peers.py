@@ -24,34 +24,17 @@ def peer(request: pytest.FixtureRequest) -> Iterator[PeerProcess]:
 def test_peer_and_lakebed_take_turns_on_one_table(
     case: Case, peer: PeerProcess, tmp_path: Path
 ) -> None:
-    table = _written_by_lakebed(case, tmp_path)
+    table = case.write(tmp_path)
     assert _read_by_peer(peer, table, case) == _shown(case, case.expected())
 
-    data = write_ipc(_arrow(case, case.theirs), tmp_path / "theirs.arrow")
+    data = write_ipc(case.arrow(case.theirs), tmp_path / "theirs.arrow")
     peer.ask("write", table=str(table), data=str(data))
     assert _read_by_lakebed(table, case) == _shown(case, case.expected(case.theirs))
 
-    lakebed.load_table(str(table)).append(_arrow(case, case.ours_again))
+    lakebed.load_table(str(table)).append(case.arrow(case.ours_again))
     rows = case.expected(case.theirs, case.ours_again)
     assert _read_by_peer(peer, table, case) == _shown(case, rows)
     assert _read_by_lakebed(table, case) == _shown(case, rows)
-
-
-def _written_by_lakebed(case: Case, warehouse: Path) -> Path:
-    catalog = lakebed.load_catalog(warehouse=str(warehouse))
-    catalog.create_database("db")
-    table = catalog.create_table(
-        f"db.{case.name}",
-        schema=case.schema,
-        primary_key=list(case.primary_key),
-        partition_by=list(case.partition_by),
-        options=case.options,
-    )
-    for rows in case.ours:
-        table.append(_arrow(case, rows))
-    for key in case.deleted:
-        table.delete(where=f"{case.primary_key[0]} = {key}")
-    return warehouse / "db.db" / case.name
 
 
 def _read_by_peer(peer: PeerProcess, table: Path, case: Case) -> list[str]:
@@ -64,12 +47,8 @@ def _read_by_lakebed(table: Path, case: Case) -> list[str]:
     return _sorted(lakebed.load_table(str(table)).scan().to_arrow(), case)
 
 
-def _arrow(case: Case, rows: Sequence[Row]) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), schema=case.schema)
-
-
 def _shown(case: Case, rows: Sequence[Row]) -> list[str]:
-    return _sorted(_arrow(case, rows), case)
+    return _sorted(case.arrow(rows), case)
 
 
 def _sorted(rows: pa.Table, case: Case) -> list[str]:

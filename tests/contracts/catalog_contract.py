@@ -177,12 +177,130 @@ class CatalogContract:
         assert catalog.list_tables("db") == ["t", "u"]
         assert catalog.load_table("db.t").scan().count() == 2
 
-    @pytest.mark.parametrize("name", ["db.t$snapshots", "db.t$branch_b1", "db.t$branch_b1$files"])
-    def test_what_is_not_built_yet_says_so(self, catalog: Catalog, name: str) -> None:
+    def test_a_system_table_stands_behind_the_name(self, catalog: Catalog) -> None:
+        catalog.create_database("db")
+        catalog.create_table("db.t", schema=SCHEMA).append(ROWS)
+        snapshots = catalog.load_table("db.t$snapshots")
+        assert snapshots.name == "db.t$snapshots"
+        assert snapshots.primary_keys == ["snapshot_id"]
+        assert snapshots.scan(["snapshot_id", "commit_kind"]).to_arrow().to_pylist() == [
+            {"snapshot_id": 1, "commit_kind": "APPEND"}
+        ]
+        assert catalog.load_table("db.t$branch_main$files").scan().count() == 1
+        assert catalog.list_tables("db") == ["t"]
+
+    def test_a_view_of_no_table_or_of_no_name_is_not_found(self, catalog: Catalog) -> None:
         catalog.create_database("db")
         catalog.create_table("db.t", schema=SCHEMA)
-        with pytest.raises(UnsupportedError, match="not supported yet"):
+        for name, kind in (
+            ("db.u$files", "table"),
+            ("db.t$filess", "system table"),
+            ("db.t$branch_b1", "branch"),
+            ("db.t$branch_b1$files", "branch"),
+        ):
+            with pytest.raises(NotFoundError) as caught:
+                catalog.load_table(name)
+            assert caught.value.kind == kind
+
+    @pytest.mark.parametrize("name", ["db.t$", "db.t$files$files", "db.t$branch_", "db.t$a$b$c"])
+    def test_a_dollar_with_something_else_behind_is_refused(
+        self, catalog: Catalog, name: str
+    ) -> None:
+        catalog.create_database("db")
+        catalog.create_table("db.t", schema=SCHEMA)
+        with pytest.raises(InvalidArgumentError, match="names no table"):
             catalog.load_table(name)
+
+    def test_a_view_is_neither_made_nor_dropped_nor_renamed(self, catalog: Catalog) -> None:
+        catalog.create_database("db")
+        catalog.create_table("db.t", schema=SCHEMA)
+        for act in (
+            lambda: catalog.create_table("db.t$branch_b", schema=SCHEMA),
+            lambda: catalog.drop_table("db.t$files", ignore_if_not_exists=True),
+            lambda: catalog.rename_table("db.t", "db.t$files"),
+        ):
+            with pytest.raises(InvalidArgumentError, match="name the table alone"):
+                act()
+        assert catalog.list_tables("db") == ["t"]
+
+    # Tables about all tables.
+
+    def test_sys_has_the_tables_about_all_and_is_not_listed(self, catalog: Catalog) -> None:
+        assert catalog.list_databases() == []
+        assert catalog.list_tables("sys") == ["all_table_options", "partitions", "tables"]
+        assert catalog.load_table("sys.tables").scan().count() == 0
+        with pytest.raises(NotFoundError, match="There is tables"):
+            catalog.load_table("sys.table")
+        with pytest.raises(NotFoundError, match="There is all_table_options"):
+            catalog.load_table("sys.catalog_options")
+
+    def test_sys_tables_shows_every_table(self, catalog: Catalog) -> None:
+        catalog.create_database("db")
+        catalog.create_database("other")
+        catalog.create_table("other.a", schema=SCHEMA).append(ROWS)
+        catalog.create_table(
+            "db.p",
+            schema=SCHEMA,
+            primary_key=["id", "v"],
+            partition_by=["v"],
+            options={"bucket": 1},
+        )
+        tables = catalog.load_table("sys.TABLES")
+        assert tables.name == "sys.tables"
+        shown = ["database_name", "table_name", "table_type", "partitioned", "primary_key"]
+        assert [tuple(row.values()) for row in tables.scan(shown).to_arrow().to_pylist()] == [
+            ("db", "p", "table", True, True),
+            ("other", "a", "table", False, False),
+        ]
+        assert tables.scan(where="partitioned").count() == 1
+        assert tables.scan(["record_count"]).to_arrow().column(0).null_count == 2
+
+    def test_sys_partitions_sums_up_every_partitioned_table(self, catalog: Catalog) -> None:
+        catalog.create_database("db")
+        catalog.create_table("db.flat", schema=SCHEMA).append(ROWS)
+        table = catalog.create_table(
+            "db.p",
+            schema=SCHEMA,
+            primary_key=["id", "v"],
+            partition_by=["v"],
+            options={"bucket": 1},
+        )
+        table.append(ROWS)
+        table.append(ROWS)
+        rows = catalog.load_table("sys.partitions").scan().to_arrow().to_pylist()
+        assert [(row["table_name"], row["partition_name"]) for row in rows] == [
+            ("p", "v=a"),
+            ("p", "v=b"),
+        ]
+        assert [(row["record_count"], row["file_count"]) for row in rows] == [(2, 2), (2, 2)]
+        last = catalog.load_table("db.p$partitions").scan(["last_update_time"]).to_arrow()
+        assert [row["last_file_creation_time"] for row in rows] == (
+            last.column(0).cast(pa.int64()).to_pylist()
+        )
+        assert {row["done"] for row in rows} == {False}
+
+    def test_sys_all_table_options_shows_paths_too(self, catalog: Catalog) -> None:
+        catalog.create_database("db")
+        table = catalog.create_table("db.t", schema=SCHEMA, options={"write-only": True})
+        options = catalog.load_table("sys.all_table_options")
+        assert [tuple(row.values()) for row in options.scan().to_arrow().to_pylist()] == [
+            ("db", "t", "write-only", "true"),
+            ("db", "t", "path", table.location),
+        ]
+
+    def test_sys_is_never_changed(self, catalog: Catalog) -> None:
+        tables = catalog.load_table("sys.tables")
+        for act in (
+            lambda: catalog.create_database("sys", ignore_if_exists=True),
+            lambda: catalog.drop_database("sys", cascade=True),
+            lambda: catalog.create_table("sys.t", schema=SCHEMA),
+            lambda: catalog.drop_table("sys.tables", ignore_if_not_exists=True),
+            lambda: tables.scan(snapshot_id=1),
+        ):
+            with pytest.raises(InvalidArgumentError):
+                act()
+        with pytest.raises(UnsupportedError, match=r"sys\.tables is a system table"):
+            tables.append(ROWS)
 
     def test_tables_of_any_name_are_apart(self, catalog: Catalog) -> None:
         catalog.create_database("db")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import lakebed
-from lakebed.format.arrow_typing import python_values
+from lakebed.format.arrow.typing import python_values
 from support.store_listing import data_files, orphans
 
 PROCESSES = 4

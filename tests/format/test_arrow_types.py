@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakebed.errors import InvalidTableError
-from lakebed.format.arrow_types import (
+from lakebed.format.arrow.types import (
     FIELD_ID_KEY,
     from_arrow_schema,
     from_arrow_type,

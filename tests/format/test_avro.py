@@ -1,16 +1,20 @@
 import io
 import json
 import random
+import zlib
 from pathlib import Path
 
 import fastavro
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
 from lakebed.errors import CorruptTableError, LakebedError, UnsupportedError
-from lakebed.format.avro import read_columns, read_records, write_records
-from lakebed.format.avro_container import encode_long
-from lakebed.format.avro_schema import flatten_record
+from lakebed.format.avro import codec as avro
+from lakebed.format.avro.codec import RowChoice, read_columns, read_records, write_records
+from lakebed.format.avro.container import encode_long
+from lakebed.format.avro.schema import flatten_record
 from lakebed.format.manifest import MANIFEST_SCHEMA
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "warehouse"
@@ -130,11 +134,14 @@ def test_files_of_other_writers_are_read_in_every_codec(codec: str) -> None:
 def test_snappy_blocks_are_read() -> None:
     plain = write_records(INNER, [{"x": 1, "y": b"yy" * 100}], compression="null")
     records = plain[-16 - 204 : -16]
-    packed = pa.compress(records, codec="snappy", asbytes=True) + b"crc!"
+    checksum = zlib.crc32(records).to_bytes(4, "big")
+    packed = pa.compress(records, codec="snappy", asbytes=True) + checksum
     head = plain[: -16 - 204 - 3].replace(b"\x08null", b"\x0csnappy")
     # A block is its count, its size and its bytes; sizes are zigzag varints.
     data = head + b"\x02" + bytes([len(packed) * 2]) + packed + plain[-16:]
     assert read_records(data, "x") == [{"x": 1, "y": b"yy" * 100}]
+    with pytest.raises(CorruptTableError, match="its checksum differs"):
+        read_records(data.replace(checksum, b"crc!"), "x")
 
 
 def test_a_file_without_records_has_its_columns() -> None:
@@ -263,3 +270,52 @@ def test_garbage_never_ends_in_another_error() -> None:
                 read(bytes(data), "x")
             except LakebedError:
                 continue
+
+
+def many_records() -> bytes:
+    inner = {"x": 0, "y": None}
+    deep = [{"s": f"text {i}" * 9, "in": {"x": i % 7, "y": None}} for i in range(20_000)]
+    rest: dict[str, object] = {"again": inner, "maybe": None, "many": [], "counts": None, "t": None}
+    records = ({"a": i, "deep": each, **rest} for i, each in enumerate(deep))
+    return write_records(SCHEMA, records)
+
+
+def test_only_the_wanted_columns_are_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(avro, "_DECODED_BYTES", 1 << 16)
+    data = many_records()
+    whole = read_columns(data, "x")
+    some = read_columns(data, "x", wanted={"deep.s", "no such column"})
+    assert some.column_names == ["deep.s"]
+    assert some.column("deep.s") == whole.column("deep.s")
+
+
+def test_records_are_chosen_by_other_columns_than_the_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(avro, "_DECODED_BYTES", 1 << 16)
+    data = many_records()
+    seen: list[int] = []
+
+    def keep(rows: pa.Table) -> npt.NDArray[np.bool_]:
+        assert rows.column_names == ["a"]
+        numbers = rows.column("a").to_numpy()
+        seen.extend(numbers.tolist())
+        return (numbers >= 9_000) & (numbers < 9_003)
+
+    choice = RowChoice({"a"}, keep)
+    rows = read_columns(data, "x", wanted={"a", "deep.in.x"}, choice=choice)
+    assert rows.to_pydict() == {"a": [9_000, 9_001, 9_002], "deep.in.x": [5, 6, 0]}
+    assert seen == list(range(20_000))
+    none = read_columns(
+        data, "x", wanted={"a"}, choice=RowChoice({"a"}, lambda rows: np.zeros(len(rows), np.bool_))
+    )
+    assert none.schema == rows.select(["a"]).schema
+    assert none.num_rows == 0
+
+
+def test_damage_in_columns_that_nobody_wants_is_found() -> None:
+    data = bytearray(write_records(SCHEMA, RECORDS * 500, compression="null"))
+    middle = len(data) // 2
+    data[middle : middle + 40] = b"\xff" * 40
+    with pytest.raises(CorruptTableError):
+        read_columns(bytes(data), "x", wanted={"a"})

@@ -16,9 +16,15 @@ from lakebed.errors import (
     InvalidArgumentError,
     UnsupportedError,
 )
-from lakebed.format.arrow_atoms import arrow_value_type
-from lakebed.format.arrow_typing import ArrowArray
-from lakebed.format.binary_row import EMPTY_ROW, decode_row, decode_rows, encode_row, encode_rows
+from lakebed.format.arrow.atoms import arrow_value_type
+from lakebed.format.arrow.typing import ArrowArray
+from lakebed.format.binary_row.codec import (
+    EMPTY_ROW,
+    decode_row,
+    decode_rows,
+    encode_row,
+    encode_rows,
+)
 from lakebed.format.types import MAX_LENGTH, ArrayType, AtomicType, DataType, TypeRoot
 from support.golden_manifests import GoldenTable, golden_names
 

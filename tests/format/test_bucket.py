@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakebed.errors import InvalidArgumentError, UnsupportedError
-from lakebed.format.arrow_atoms import arrow_value_type
-from lakebed.format.arrow_typing import ArrowArray
-from lakebed.format.binary_row import encode_row, encode_rows
+from lakebed.format.arrow.atoms import arrow_value_type
+from lakebed.format.arrow.typing import ArrowArray
+from lakebed.format.binary_row.codec import encode_row, encode_rows
 from lakebed.format.bucket import assign_buckets, hash_rows
 from lakebed.format.types import MAX_LENGTH, AtomicType, TypeRoot
 from support.golden_manifests import GoldenTable

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from lakebed.errors import InvalidArgumentError
-from lakebed.format.arrow_compute import Values
-from lakebed.format.arrow_compute import compute as pc
-from lakebed.format.evaluation import evaluate, filter_table
-from lakebed.format.predicate import columns_of
-from lakebed.format.predicate_parser import parse_expression, parse_predicate
+from lakebed.format.arrow.compute import Values
+from lakebed.format.arrow.compute import compute as pc
+from lakebed.format.predicate.evaluation import evaluate, filter_table
+from lakebed.format.predicate.expressions import columns_of
+from lakebed.format.predicate.parser import parse_expression, parse_predicate
 from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, DataType, RowType, TypeRoot
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "expected"

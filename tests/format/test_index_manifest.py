@@ -1,7 +1,7 @@
 import pytest
 
 from lakebed.errors import CorruptTableError, UnsupportedError
-from lakebed.format.avro import read_records, write_records
+from lakebed.format.avro.codec import read_records, write_records
 from lakebed.format.data_file_meta import FileKind
 from lakebed.format.index_manifest import (
     INDEX_MANIFEST_SCHEMA,

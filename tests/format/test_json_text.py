@@ -31,3 +31,10 @@ def test_what_is_no_json_is_corrupt_and_names_the_file(data: bytes) -> None:
 def test_an_array_is_no_object() -> None:
     with pytest.raises(CorruptTableError, match="list instead of an object"):
         parse_json_object(b"[]", "x")
+
+
+@pytest.mark.parametrize("digits", ["9223372036854775808", "-9223372036854775809", "9" * 5000])
+def test_a_number_of_more_than_64_bits_is_corrupt(digits: str) -> None:
+    with pytest.raises(CorruptTableError, match="not a JSON file"):
+        parse_json_object(b'{"a": %s}' % digits.encode(), "x")
+    assert parse_json_object(b'{"a": -9223372036854775808}', "x") == {"a": -(2**63)}

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from lakebed.errors import CorruptTableError, UnsupportedError
-from lakebed.format.avro import read_columns, read_records, write_records
-from lakebed.format.avro_schema import flatten_record
+from lakebed.format.avro.codec import read_columns, read_records, write_records
+from lakebed.format.avro.schema import flatten_record
 from lakebed.format.data_file_meta import (
     EMPTY_STATS,
     DataFileMeta,

@@ -103,3 +103,13 @@ def test_a_file_of_another_kind_is_corrupt() -> None:
     for read in (read_manifest, read_index_manifest):
         with pytest.raises((CorruptTableError, UnsupportedError), match="/l"):
             read(store, "/l")
+
+
+def test_a_file_cut_between_its_blocks_is_told_by_its_size() -> None:
+    store = MemoryFileIO()
+    write_manifest_list(store, "/l", [])
+    size = write_manifest_list(store, "/whole", [META])
+    assert read_manifest_list(store, "/whole", size=size) == [META]
+    for read in (read_manifest, read_manifest_list):
+        with pytest.raises(CorruptTableError, match=f"/l: has .* bytes, {size} were written"):
+            read(store, "/l", size=size)

@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakebed.errors import CorruptTableError, NotFoundError, UnsupportedError
-from lakebed.format.arrow_types import parquet_schema, to_arrow_schema, to_arrow_type
+from lakebed.format.arrow.types import parquet_schema, to_arrow_schema, to_arrow_type
 from lakebed.format.key_value import data_file_fields
-from lakebed.format.parquet_read import parquet_shape, read_parquet, stream_parquet
-from lakebed.format.parquet_write import ParquetSettings, check_writable, open_parquet_writer
+from lakebed.format.parquet.read import parquet_shape, read_parquet, stream_parquet
+from lakebed.format.parquet.write import ParquetSettings, check_writable, open_parquet_writer
 from lakebed.format.schema import TableSchema
 from lakebed.format.type_text import parse_type
 from lakebed.format.types import ArrayType, DataField, DataType, MapType, RowType

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lakebed.errors import CorruptTableError
-from lakebed.format.binary_row import decode_row
+from lakebed.format.binary_row.codec import decode_row
 from lakebed.format.paths import (
     FileNames,
     TablePaths,

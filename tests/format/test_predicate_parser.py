@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from lakebed.errors import InvalidArgumentError
-from lakebed.format.predicate import (
+from lakebed.format.predicate.expressions import (
     And,
     Column,
     Comparison,
@@ -16,8 +16,8 @@ from lakebed.format.predicate import (
     rename,
     split_by_columns,
 )
-from lakebed.format.predicate_parser import parse_expression, parse_predicate
-from lakebed.format.predicate_text import format_expression
+from lakebed.format.predicate.parser import parse_expression, parse_predicate
+from lakebed.format.predicate.text import format_expression
 from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, RowType, TypeRoot
 
 UTC = ZoneInfo("UTC")

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakebed.format.arrow_compute import Values
-from lakebed.format.arrow_compute import compute as pc
-from lakebed.format.evaluation import evaluate
-from lakebed.format.predicate_parser import parse_predicate
-from lakebed.format.predicate_values import equality_values
-from lakebed.format.pruning import may_match
-from lakebed.format.statistics_bounds import ColumnBounds
+from lakebed.format.arrow.compute import Values
+from lakebed.format.arrow.compute import compute as pc
+from lakebed.format.predicate.evaluation import evaluate
+from lakebed.format.predicate.parser import parse_predicate
+from lakebed.format.predicate.pruning import may_match
+from lakebed.format.predicate.values import equality_values
+from lakebed.format.statistics.bounds import ColumnBounds
 from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, DataType, RowType, TypeRoot
 
 UTC = ZoneInfo("UTC")

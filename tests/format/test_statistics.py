@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import orc
 
-from lakebed.format.arrow_atoms import arrow_value_type
-from lakebed.format.arrow_typing import ArrowArray, ArrowColumn
-from lakebed.format.binary_row import decode_row, encode_row
+from lakebed.format.arrow.atoms import arrow_value_type
+from lakebed.format.arrow.typing import ArrowArray, ArrowColumn
+from lakebed.format.binary_row.codec import decode_row, encode_row
 from lakebed.format.data_file_meta import EMPTY_STATS
-from lakebed.format.statistics import (
+from lakebed.format.statistics.stored import (
     FULL_STATS_MODE,
     KEY_STATS_MODE,
     NO_STATS,

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from lakebed.errors import CorruptTableError
-from lakebed.format.arrow_typing import ArrowArray, ArrowColumn
-from lakebed.format.binary_row import decode_row, encode_row
-from lakebed.format.binary_row_layout import one_array
-from lakebed.format.statistics import StatsColumns, bounds_from_stats
+from lakebed.format.arrow.typing import ArrowArray, ArrowColumn
+from lakebed.format.binary_row.codec import decode_row, encode_row
+from lakebed.format.binary_row.layout import one_array
+from lakebed.format.statistics.stored import StatsColumns, bounds_from_stats
 from lakebed.format.types import MAX_LENGTH, ArrayType, AtomicType, DataField, TypeRoot
 from support.golden_manifests import GoldenTable, golden_names
 

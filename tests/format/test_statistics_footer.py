@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakebed.format.arrow_atoms import arrow_value_type
-from lakebed.format.statistics import (
+from lakebed.format.arrow.atoms import arrow_value_type
+from lakebed.format.statistics.stored import (
     FULL_STATS_MODE,
     NO_STATS,
     NO_STATS_MODE,

@@ -27,7 +27,7 @@ def test_the_newest_of_each_key_is_the_one_that_a_dict_ends_with(
     model = {key: position for position, (key, _) in enumerate(rows)}
     words = sort_words([column_of([key for key, _ in rows], pa.int64())])
     groups = group_by_key(words, (), row_count=len(rows))
-    assert deduplicate(groups).tolist() == [model[key] for key in sorted(model)]
+    assert deduplicate(groups, None).tolist() == [model[key] for key in sorted(model)]
 
 
 @given(rows_of_few_keys)
@@ -40,7 +40,7 @@ def test_age_is_the_sequence_number_and_among_equal_ones_the_place(
     sequence = np.array([number for _, number in rows], np.int64)
     groups = group_by_key(words, (sequence,), row_count=len(rows))
     assert groups.order.tolist() == sorted(by_age, key=lambda row: rows[row][0])
-    assert deduplicate(groups).tolist() == [model[key] for key in sorted(model)]
+    assert deduplicate(groups, None).tolist() == [model[key] for key in sorted(model)]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "a", "b" * 70]), st.integers(0, 2)), max_size=12))
@@ -51,13 +51,13 @@ def test_a_key_of_several_columns_changes_with_any_of_them(keys: list[tuple[str,
         column_of([number * 2**62 for _, number in keys], pa.decimal128(20, 0)),
     ]
     groups = group_by_key(sort_words(columns), (), row_count=len(keys))
-    assert deduplicate(groups).tolist() == [model[key] for key in sorted(model)]
+    assert deduplicate(groups, None).tolist() == [model[key] for key in sorted(model)]
     assert [keys[row] for row in groups.order] == sorted(keys)
 
 
 def test_no_rows_make_no_groups() -> None:
     groups = group_by_key(sort_words([column_of([], pa.string())]), (), row_count=0)
-    assert deduplicate(groups).tolist() == []
+    assert deduplicate(groups, None).tolist() == []
 
 
 def test_winners_that_end_a_key_are_dropped_in_place() -> None:

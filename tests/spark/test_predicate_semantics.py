@@ -12,8 +12,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lakebed.errors import InvalidArgumentError
-from lakebed.format.evaluation import evaluate
-from lakebed.format.predicate_parser import parse_expression
+from lakebed.format.predicate.evaluation import evaluate
+from lakebed.format.predicate.parser import parse_expression
 from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, DataType, RowType, TypeRoot
 
 pytestmark = pytest.mark.spark

@@ -1,5 +1,9 @@
 """Queries over Lakebed tables answer as Spark does over the same rows."""
 
+import json
+from pathlib import Path
+from urllib.parse import urlsplit
+
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
@@ -100,6 +104,24 @@ def test_rows_that_need_no_merge_are_read_by_spark_itself(spark: SparkSession) -
     assert "FileScan parquet" in plan
     assert "MapInArrow" not in plan
     assert "ReadSchema: struct<id:bigint,name:string>" in plan
+
+
+def test_a_column_added_since_the_newest_snapshot_is_seen_by_a_join_with_itself(
+    spark: SparkSession,
+) -> None:
+    spark.sql("CREATE TABLE lake.db.grown AS SELECT id FROM range(3)")
+    location = spark.sql("DESCRIBE EXTENDED lake.db.grown").where("col_name = 'Location'")
+    first = Path(urlsplit(location.collect()[0][1]).path) / "schema" / "schema-0"
+    schema = json.loads(first.read_text(encoding="utf-8"))
+    schema["id"], schema["highestFieldId"] = 1, 1
+    schema["fields"].append({"id": 1, "name": "more", "type": "INT"})
+    first.with_name("schema-1").write_text(json.dumps(schema), encoding="utf-8")
+    query = "SELECT a.more, b.id FROM lake.db.grown a JOIN lake.db.grown b USING (id)"
+    assert sorted(tuple(row) for row in spark.sql(query).collect()) == [
+        (None, 0),
+        (None, 1),
+        (None, 2),
+    ]
 
 
 def test_queries_that_name_no_lakebed_table_are_sparks(spark: SparkSession) -> None:

@@ -27,7 +27,6 @@ from lakebed.spark.types import (
         ("STRING", "string", True),
         ("BYTES", "binary", True),
         ("DATE", "date", True),
-        ("TIME(0)", "int", False),
         ("TIMESTAMP(3)", "timestamp_ntz", True),
         ("TIMESTAMP(9)", "timestamp_ntz", False),
         ("TIMESTAMP(6) WITH LOCAL TIME ZONE", "timestamp", True),
@@ -39,12 +38,25 @@ from lakebed.spark.types import (
 )
 def test_types_of_the_format_in_spark(text: str, spark: str, *, native: bool) -> None:
     kind = parse_type(text)
-    assert to_spark_type(kind).simpleString() == spark
+    assert to_spark_type(kind, column="x").simpleString() == spark
     assert is_native(kind) is native
 
 
-@pytest.mark.parametrize("text", ["CHAR(3)", "VARCHAR(7)"])
-def test_describe_shows_lengths(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("TIME(3)", "'x'"),
+        ("ARRAY<TIME(3)>", "'x.element'"),
+        ("MAP<INT, ROW<y TIME(3)>>", "'x.value.y'"),
+    ],
+)
+def test_times_of_day_are_refused_by_the_name_of_their_column(text: str, named: str) -> None:
+    with pytest.raises(UnsupportedError, match=rf"column {named} has type TIME\(3\)"):
+        to_spark_schema([DataField(id=0, name="x", type=parse_type(text))])
+
+
+@pytest.mark.parametrize("text", ["CHAR(3)", "VARCHAR(7)", "TIME(3)"])
+def test_describe_shows_lengths_and_what_frames_lack(text: str) -> None:
     assert type_text(parse_type(text)) == text.lower()
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lakebed.format.arrow_typing import ArrowArray, ArrowChunks
+from lakebed.format.arrow.typing import ArrowArray, ArrowChunks
 
 _arrow: Any = pa
 

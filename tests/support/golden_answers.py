@@ -9,7 +9,7 @@ import json
 import math
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from pathlib import Path
@@ -56,12 +56,15 @@ class GoldenQuery:
         for row in rows[:1]:
             if list(row) != names and set(row) != set(names):
                 return f"columns {sorted(row)} for {sorted(names)}"
-        wanted = Counter(self._canonical(row) for row in self.rows)
         types = [parse_type(kind) for _, kind in self.columns]
-        found = Counter(
-            self._canonical([encode(row[n], t) for n, t in zip(names, types, strict=True)])
-            for row in rows
+        return self.difference_of_encoded(
+            [encode(row[n], t) for n, t in zip(names, types, strict=True)] for row in rows
         )
+
+    def difference_of_encoded(self, rows: Iterable[Sequence[Any]]) -> str | None:
+        """The same for values that are encoded already, in the order of the columns."""
+        wanted = Counter(self._canonical(row) for row in self.rows)
+        found = Counter(self._canonical(row) for row in rows)
         if wanted == found:
             return None
         lacking, surplus = wanted - found, found - wanted

@@ -13,7 +13,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from lakebed.format.arrow_types import to_arrow_schema
+from lakebed.format.arrow.types import to_arrow_schema
 from lakebed.format.schema_definition import schema
 from lakebed.storage.file_io import FileIO
 from lakebed.storage.memory import MemoryFileIO

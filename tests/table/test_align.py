@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 from lakebed.errors import InvalidArgumentError, InvalidDataError
-from lakebed.format.arrow_typing import ArrowArray, python_values
+from lakebed.format.arrow.typing import ArrowArray, python_values
 from lakebed.format.schema import TableSchema
 from lakebed.format.schema_builder import build_schema
 from lakebed.format.schema_definition import schema
 from lakebed.storage.memory import MemoryFileIO
-from lakebed.table.align import align
 from lakebed.table.table import Table
+from lakebed.table.writing.align import align
 from support.effects import open_catalog
 
 ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "v": pa.array(["a", None], pa.string())})

@@ -19,7 +19,7 @@ from lakebed.errors import (
     StorageError,
     UnsupportedError,
 )
-from lakebed.format.arrow_typing import ArrowArray
+from lakebed.format.arrow.typing import ArrowArray
 from lakebed.format.schema_definition import schema
 from lakebed.storage.local import LocalFileIO
 from support.effects import open_catalog, reopen
@@ -207,7 +207,7 @@ def test_a_table_or_database_that_is_missing(built: BuiltTable) -> None:
         ),
         ({"bucket": 3}, InvalidArgumentError, ("'bucket' is no option of a scan",)),
         ({"scan.snapshot-id": "x"}, InvalidArgumentError, ("scan.snapshot-id", "x")),
-        ({"scan.tag-name": "v1"}, UnsupportedError, ("scan.tag-name", "not supported yet")),
+        ({"scan.bucket": "1"}, UnsupportedError, ("scan.bucket", "not supported yet")),
     ],
 )
 def test_an_option_that_a_scan_cannot_have(
@@ -233,10 +233,12 @@ def test_a_table_of_another_engine_is_refused_for_the_use_that_would_go_wrong(
     assert sorted_rows(table.scan().to_arrow()) == sorted_rows(built.rows)
     with refused(built, UnsupportedError, "'changelog-producer' = 'lookup'", "files written"):
         table.upsert(built.arrow(built.rows))
-    merged = text.replace('"options" : {', '"options" : {\n    "merge-engine" : "partial-update",')
-    built.file_io.write(path, merged.encode())
+    ordered = text.replace(
+        '"options" : {', '"options" : {\n    "sequence.snapshot-ordering" : "true",'
+    )
+    built.file_io.write(path, ordered.encode())
     table = open_catalog(built.file_io).load_table("db.t")
-    with refused(built, UnsupportedError, "'merge-engine' = 'partial-update'", "rows read"):
+    with refused(built, UnsupportedError, "'sequence.snapshot-ordering' = 'true'", "rows read"):
         table.scan()
 
 

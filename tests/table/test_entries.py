@@ -8,7 +8,7 @@ import pytest
 from lakebed.errors import CommitConflictError, CorruptTableError
 from lakebed.format.data_file_meta import EMPTY_STATS, DataFileMeta, FileKind, ManifestEntry
 from lakebed.format.manifest import entries_from_columns, entries_to_columns
-from lakebed.table.entries import (
+from lakebed.table.metadata.entries import (
     bucket_counts,
     check_bucket_counts,
     check_deletes_live,

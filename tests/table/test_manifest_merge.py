@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from lakebed.format.data_file_meta import EMPTY_STATS
 from lakebed.format.manifest import ManifestFileMeta
-from lakebed.table.manifest_merge import MergePolicy
+from lakebed.table.metadata.manifest_merge import MergePolicy
 
 POLICY = MergePolicy(target_size_bytes=8, count_min=3, full_size_bytes=100)
 

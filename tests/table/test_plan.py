@@ -1,8 +1,12 @@
 """Each step of planning drops what it should, and says so."""
 
+import pickle
+
 import pytest
 
-from lakebed.table.scan import Scan
+from lakebed.table.metadata.partitions import EveryPartition
+from lakebed.table.reading.scan import Scan
+from support.effects import open_catalog
 from support.table_builder import BuiltTable, Shape, Step, build_table, sorted_rows
 
 # Rows of three partitions in three commits, whose keys do not meet: 0-8, 9-17, 18-26.
@@ -148,9 +152,10 @@ def test_explain_names_each_step_and_what_is_read() -> None:
         "manifests kept 3 of 3",
         "partitions kept 3 of 9",
         "buckets kept 3 of 3",
-        "live kept 3 of 3",
         "keys kept 1 of 3",
+        "live kept 1 of 1",
         "values kept 1 of 1",
+        "indexes kept 1 of 1",
     ]
     assert lines[-1].startswith("reads 1 files, ")
     assert lines[-1].endswith(" bytes in 1 splits, 0 with a merge")
@@ -182,3 +187,53 @@ def test_pruning_never_drops_a_row_of_the_answer(shape_and_rows: BuiltTable) -> 
 def shape_and_rows(request: pytest.FixtureRequest) -> BuiltTable:
     over = (Step("write", range(20)), Step("write", range(10, 27)), Step("delete", (12, 26)))
     return build_table(request.param, over)
+
+
+def test_a_section_goes_as_a_whole_where_no_file_of_it_matches() -> None:
+    over = build_table(KEYED, [Step("write", range(9)), Step("write", range(9))])
+    scan = over.table.scan(where="amount < -1")
+    assert steps(scan)["values"] == (0, 6)
+    assert scan.plan().splits == ()
+
+
+def test_a_planned_split_is_what_it_is_pickled_to() -> None:
+    built = build_table(BUCKETED, [*COMMITS, Step("write", range(5, 12)), Step("delete", (3,))])
+    splits = built.table.scan().plan().splits
+    assert any(len(split.sections[0].runs) > 1 for split in splits)
+    for split in splits:
+        copy = pickle.loads(pickle.dumps(split))
+        assert copy == split
+        assert isinstance(copy.sections, tuple)
+        counts = split.file_count, split.row_count, split.size_bytes, len(split.sections)
+        assert counts == (copy.file_count, copy.row_count, copy.size_bytes, len(copy.sections))
+        assert hash(copy.sections) == hash(split.sections)
+
+
+def test_a_pickled_split_carries_its_own_files_only() -> None:
+    splits = build_table(Shape(buckets=16, is_partitioned=True), COMMITS).table.scan().plan().splits
+    assert len(splits) > 16
+    for split in splits:
+        foreign = {path for other in splits for path in other.file_paths} - set(split.file_paths)
+        carried = pickle.dumps(split)
+        assert not any(path.rsplit("/", 1)[-1].encode() in carried for path in foreign)
+
+
+def test_entries_chosen_otherwise_are_planned_like_those_of_a_snapshot() -> None:
+    built = build_table(KEYED, [*COMMITS, Step("write", range(5))])
+    parts = built.table.parts()
+    snapshot = parts.snapshots.latest()
+    assert snapshot is not None
+    scan = built.table.scan(where="dt = '2026-01-02' AND id >= 2")
+    live = parts.manifests.live(snapshot, partitions=EveryPartition())
+    splits, told = scan.planner.plan_entries(live, scan.reader.predicate)
+    assert tuple(splits) == tuple(scan.plan().splits)
+    assert [step.name for step in told] == ["partitions", "buckets", "keys", "values", "indexes"]
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_threads_change_no_plan(threads: str) -> None:
+    built = build_table(BUCKETED, [*COMMITS, Step("overwrite", range(9)), *COMMITS])
+    catalog = open_catalog(built.file_io, options={"lakebed.read.threads": threads})
+    table = catalog.load_table("db.t")
+    assert tuple(table.scan().plan().splits) == tuple(built.table.scan().plan().splits)
+    assert sorted_rows(table.scan().to_arrow()) == sorted_rows(built.rows)

@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from lakebed.errors import InvalidArgumentError, UnsupportedError
+from lakebed.errors import InvalidArgumentError
 from lakebed.format.schema_definition import schema
 from lakebed.storage.memory import MemoryFileIO
 from lakebed.table.table import Table
@@ -239,15 +239,6 @@ def test_two_points_in_time_are_refused() -> None:
         table.scan(snapshot_id=1, tag="v1")
     with pytest.raises(InvalidArgumentError, match="incremental_mode says nothing"):
         table.scan(incremental_mode="diff")
-
-
-@pytest.mark.parametrize(
-    "point", [{"tag": "v"}, {"timestamp": 1}, {"watermark": 1}, {"incremental": (1, 2)}]
-)
-def test_a_point_in_time_that_is_not_built_yet_says_so(point: dict[str, object]) -> None:
-    table = build_table(KEYED, HISTORIES["one-commit"]).table
-    with pytest.raises(UnsupportedError, match=f"reading by {next(iter(point))} is not supported"):
-        table.scan(**point)  # type: ignore[arg-type]  # one argument a time
 
 
 @pytest.mark.parametrize("wrong", [True, "1", 1.0])

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakebed.format.binary_row import decode_rows
+from lakebed.format.binary_row.codec import decode_rows
 from lakebed.format.types import DataType
 from lakebed.storage.memory import MemoryFileIO
 from lakebed.table.table import Table

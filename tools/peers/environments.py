@@ -31,7 +31,7 @@ def peer_python(name: str) -> Path:
     digest = hashlib.sha256(lock_path.read_bytes() + sys.version.encode()).hexdigest()
     directory = CACHE / name
     stamp = directory / "stamp"
-    with _exclusive(CACHE / f"{name}.lock"):
+    with exclusive(CACHE / f"{name}.lock"):
         if not stamp.exists() or stamp.read_text(encoding="utf-8") != digest:
             print(f"peers: making the environment of {name}", file=sys.stderr, flush=True)
             _make(directory, lock_path=lock_path)
@@ -50,7 +50,7 @@ def _make(directory: Path, *, lock_path: Path) -> None:
 
 
 @contextmanager
-def _exclusive(path: Path) -> Iterator[None]:
+def exclusive(path: Path) -> Iterator[None]:
     """Keeps two test workers from making one environment at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as file:

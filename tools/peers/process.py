@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -23,25 +23,25 @@ class PeerError(Exception):
     """The driven library raised; the text is its traceback."""
 
 
-class PeerProcess:
-    """A driver's process.
+class JsonProcess:
+    """A process that answers: one JSON request a line in, one JSON answer a line out.
 
     Attributes:
-        name: ``"lakebed"``, ``"pypaimon"`` or ``"pypaimon-rust"``.
+        name: Names it in errors.
     """
 
-    def __init__(self, name: str) -> None:
-        """Starts it."""
+    def __init__(
+        self, name: str, command: Sequence[str], *, environment: Mapping[str, str]
+    ) -> None:
+        """Starts it, with `environment` over this process's own and in UTC."""
         self.name = name
-        python = Path(sys.executable) if name == "lakebed" else peer_python(name)
-        path = str(ROOT / "src") if name == "lakebed" else ""
-        driver = DRIVERS / f"drive_{name.replace('-', '_')}.py"
         self._process = subprocess.Popen(
-            [str(python), str(driver)],
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "TZ": "UTC", "PYTHONPATH": path},
+            encoding="utf-8",
+            env={**os.environ, "TZ": "UTC", **environment},
         )
 
     def __enter__(self) -> Self:
@@ -56,7 +56,7 @@ class PeerProcess:
         """Ends the process."""
         self._process.communicate()
 
-    def ask(self, operation: str, **arguments: object) -> dict[str, float]:
+    def ask(self, operation: str, **arguments: object) -> dict[str, Any]:
         """Carries out one operation.
 
         Raises:
@@ -72,8 +72,19 @@ class PeerProcess:
         answer = json.loads(line)
         if "error" in answer:
             raise PeerError(f"{self.name}: {answer['error']}")
-        value: dict[str, float] = answer["value"] or {}
+        value: dict[str, Any] = answer["value"] or {}
         return value
+
+
+class PeerProcess(JsonProcess):
+    """A driver's process; `name` is ``"lakebed"``, ``"pypaimon"`` or ``"pypaimon-rust"``."""
+
+    def __init__(self, name: str) -> None:
+        """Starts it."""
+        python = Path(sys.executable) if name == "lakebed" else peer_python(name)
+        path = str(ROOT / "src") if name == "lakebed" else ""
+        driver = DRIVERS / f"drive_{name.replace('-', '_')}.py"
+        super().__init__(name, [str(python), str(driver)], environment={"PYTHONPATH": path})
 
     def create(
         self,

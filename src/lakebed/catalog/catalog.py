@@ -43,7 +43,7 @@ class Catalog(Protocol):
         ...
 
     def list_tables(self, database: str) -> list[str]:
-        """Names of a database's tables, sorted.
+        """Names of a database's tables, sorted; `sys` has the tables about all of them.
 
         Raises:
             NotFoundError: There is no such database.
@@ -98,10 +98,14 @@ class Catalog(Protocol):
         ...
 
     def load_table(self, name: str) -> Table:
-        """A table as it is now.
+        """A table as it is now, or what stands behind its name with a `$`.
+
+        Args:
+            name: `database.table`, `database.table$branch_b1`, `database.table$files`,
+                `database.table$branch_b1$files`, or a table about all tables: `sys.tables`.
 
         Raises:
-            NotFoundError: There is no such database or table; the message names near ones.
-            UnsupportedError: A system table or branch that Lakebed does not read yet.
+            NotFoundError: There is no such database, table, branch or system table; the message
+                names near ones.
         """
         ...

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from lakebed.errors import AlreadyExistsError, StorageError
-from lakebed.format.arrow_types import from_arrow_schema
-from lakebed.format.parquet_write import check_writable
+from lakebed.format.arrow.types import from_arrow_schema
+from lakebed.format.parquet.write import check_writable
 from lakebed.format.paths import TablePaths
 from lakebed.format.schema_builder import build_schema
 from lakebed.format.schema_definition import Schema
 from lakebed.options.acceptance import check_creatable, normalize, table_defaults
 from lakebed.options.values import OptionValue
 from lakebed.storage.file_io import FileIO, PutResult
-from lakebed.table.schemas import Schemas
+from lakebed.table.metadata.schemas import Schemas
 from lakebed.table.session import Session
 
 

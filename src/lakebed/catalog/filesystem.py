@@ -7,18 +7,25 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from lakebed.catalog.creation import create_at
+from lakebed.catalog.global_tables import (
+    SYSTEM_DATABASE,
+    check_not_system,
+    global_table,
+    global_table_names,
+)
 from lakebed.catalog.identifier import Identifier, check_name
+from lakebed.catalog.objects import object_of
 from lakebed.errors import (
     AlreadyExistsError,
+    InvalidArgumentError,
     InvalidTableError,
     NotFoundError,
-    UnsupportedError,
 )
 from lakebed.format.paths import TablePaths
 from lakebed.format.schema_definition import Schema
 from lakebed.options.values import OptionValue
 from lakebed.storage.file_io import FileIO
-from lakebed.table.schemas import Schemas
+from lakebed.table.metadata.schemas import Schemas
 from lakebed.table.session import Session
 from lakebed.table.table import Table
 
@@ -53,6 +60,7 @@ class FilesystemCatalog:
 
     def create_database(self, name: str, *, ignore_if_exists: bool = False) -> None:
         """Makes the database's directory."""
+        check_not_system(name)
         directory = self._database(check_name(name, "database"))
         if self.file_io.exists(directory):
             if ignore_if_exists:
@@ -64,6 +72,7 @@ class FilesystemCatalog:
         self, name: str, *, ignore_if_not_exists: bool = False, cascade: bool = False
     ) -> None:
         """Deletes the database's directory."""
+        check_not_system(name)
         if not self._has_database(name):
             if ignore_if_not_exists:
                 return
@@ -77,7 +86,9 @@ class FilesystemCatalog:
         self.file_io.delete_directory(self._database(name))
 
     def list_tables(self, database: str) -> list[str]:
-        """Names of the directories that hold a schema, sorted."""
+        """Names of the directories that hold a schema, sorted; of `sys`, the tables about all."""
+        if database == SYSTEM_DATABASE:
+            return global_table_names(self.session)
         if not self._has_database(database):
             raise self._no_database(database)
         return sorted(
@@ -142,14 +153,21 @@ class FilesystemCatalog:
 
     def load_table(self, name: str) -> Table:
         """Reads the newest schema of the table's directory."""
-        identifier = self._plain(name)
+        identifier = Identifier.parse(name)
+        if identifier.database == SYSTEM_DATABASE:
+            return global_table(
+                self, str(identifier.object), file_io=self.file_io, session=self.session
+            )
+        return object_of(self._load(identifier), identifier.object)
+
+    def _load(self, identifier: Identifier) -> Table:
         schema = self._schemas(self._table(identifier)).latest()
         if schema is None:
             if not self._has_database(identifier.database):
                 raise self._no_database(identifier.database)
             raise self._no_table(identifier)
         return Table(
-            name=str(identifier),
+            name=identifier.table_name,
             location=self._table(identifier),
             schema=schema,
             file_io=self.file_io,
@@ -158,10 +176,13 @@ class FilesystemCatalog:
 
     @staticmethod
     def _plain(name: str) -> Identifier:
+        """The name of a table that is to be made or changed."""
         identifier = Identifier.parse(name)
-        if identifier.suffix is not None:
-            raise UnsupportedError(
-                f"{name}: system tables and branches (${identifier.suffix}) are not supported yet"
+        check_not_system(identifier.database)
+        if not identifier.object.is_plain:
+            raise InvalidArgumentError(
+                f"{name}: a system table or a branch is neither made, renamed nor dropped as a "
+                "table; name the table alone"
             )
         return identifier
 

@@ -7,6 +7,8 @@ import pyarrow as pa
 from lakebed.catalog.catalog import Catalog
 from lakebed.catalog.creation import create_at
 from lakebed.catalog.filesystem import FilesystemCatalog
+from lakebed.catalog.identifier import ObjectName
+from lakebed.catalog.objects import object_of
 from lakebed.errors import InvalidArgumentError, NotFoundError, UnsupportedError
 from lakebed.format.paths import TablePaths
 from lakebed.format.schema_definition import Schema
@@ -14,7 +16,7 @@ from lakebed.options.acceptance import check_catalog_options
 from lakebed.options.values import OptionValue, format_value
 from lakebed.storage.file_io import FileIO
 from lakebed.storage.location import file_io_for, parse_location
-from lakebed.table.schemas import Schemas
+from lakebed.table.metadata.schemas import Schemas
 from lakebed.table.session import Session
 from lakebed.table.table import REAL_EFFECTS, Table
 
@@ -59,26 +61,30 @@ def load_table(location: str, options: Mapping[str, OptionValue] | None = None) 
     """Opens a table by its directory, without a catalog.
 
     Args:
-        location: The directory.
+        location: The directory; behind it may stand `$branch_b1`, `$files` or
+            `$branch_b1$files`.
         options: As for `load_catalog`.
 
     Raises:
-        NotFoundError: There is no table.
-        UnsupportedError: A store, a system table or a branch that Lakebed lacks.
+        InvalidArgumentError: A `$` with something else behind it.
+        NotFoundError: There is no table, no such branch or system table.
+        UnsupportedError: A store that Lakebed lacks.
     """
-    path, file_io, session = _opened(location, options)
-    if "$" in path.rsplit("/", 1)[-1]:
-        raise UnsupportedError(f"{location}: system tables and branches are not supported yet")
+    given, file_io, session = _opened(location, options)
+    directory, slash, last = given.rpartition("/")
+    named = ObjectName.parse(last)
+    path = f"{directory}{slash}{named.table}"
     schema = Schemas(file_io, TablePaths(path)).latest()
     if schema is None:
         raise NotFoundError("table", location, hint="A table's directory holds schema/schema-0")
-    return Table(
+    table = Table(
         name=path,
         location=path,
         schema=schema,
         file_io=file_io,
         session=session,
     )
+    return object_of(table, named)
 
 
 def create_table(

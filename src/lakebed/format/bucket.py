@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lakebed.errors import InvalidArgumentError, UnsupportedError
-from lakebed.format.arrow_typing import ArrowArray, ArrowColumn
-from lakebed.format.binary_row import encode_rows
-from lakebed.format.binary_row_layout import Positions, byte_positions, numbers_in, one_array
+from lakebed.format.arrow.typing import ArrowArray, ArrowColumn
+from lakebed.format.binary_row.codec import encode_rows
+from lakebed.format.binary_row.layout import Positions, byte_positions, numbers_in, one_array
 from lakebed.format.hive_hash import hive_hashes
 from lakebed.format.types import AtomicType, DataType, TypeRoot
 

@@ -3,7 +3,7 @@
 import enum
 from dataclasses import dataclass
 
-from lakebed.format.binary_row import EMPTY_ROW
+from lakebed.format.binary_row.codec import EMPTY_ROW
 
 
 class FileKind(enum.IntEnum):

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.errors import UnsupportedError
-from lakebed.format.arrow_typing import ArrowArray
-from lakebed.format.binary_row_layout import (
+from lakebed.format.arrow.typing import ArrowArray
+from lakebed.format.binary_row.layout import (
     BYTES_ROOTS,
     TIMESTAMP_ROOTS,
     Words,

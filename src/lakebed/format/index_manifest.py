@@ -7,10 +7,15 @@ written whole each time it changes, so its entries are all ADD.
 from collections.abc import Mapping
 
 import msgspec
+import numpy as np
+import pyarrow as pa
 
 from lakebed.errors import CorruptTableError
+from lakebed.format.arrow.compute import compute as pc
+from lakebed.format.arrow.typing import ArrowColumn, nulls
 from lakebed.format.data_file_meta import FileKind
 from lakebed.format.manifest import (
+    ArrowField,
     array_of,
     check_record_version,
     nullable,
@@ -19,6 +24,8 @@ from lakebed.format.manifest import (
 )
 
 RECORD_VERSION = 1
+DELETION_VECTORS = "DELETION_VECTORS"
+_RANGES = "_DELETIONS_VECTORS_RANGES"
 
 INDEX_MANIFEST_SCHEMA = top_record(
     {
@@ -30,7 +37,7 @@ INDEX_MANIFEST_SCHEMA = top_record(
         "_FILE_NAME": "string",
         "_FILE_SIZE": "long",
         "_ROW_COUNT": "long",
-        "_DELETIONS_VECTORS_RANGES": nullable(
+        _RANGES: nullable(
             array_of(
                 nullable(
                     record_of(
@@ -61,6 +68,27 @@ INDEX_MANIFEST_SCHEMA = top_record(
         ),
     }
 )
+
+_VECTOR_FIELDS: list[ArrowField] = [
+    pa.field("partition", pa.binary()),
+    pa.field("bucket", pa.int32()),
+    pa.field("index_file_name", pa.string()),
+    pa.field("external_path", pa.string()),
+    pa.field("data_file_name", pa.string()),
+    pa.field("offset", pa.int64()),
+    pa.field("length", pa.int64()),
+    pa.field("cardinality", pa.int64()),
+]
+DELETION_VECTOR_COLUMNS = pa.schema(_VECTOR_FIELDS)
+"""The deletion vectors of an index manifest, a row each; the last column and `external_path` may be
+null."""
+
+_RANGE_COLUMNS = {
+    "data_file_name": "f0",
+    "offset": "f1",
+    "length": "f2",
+    "cardinality": "_CARDINALITY",
+}
 
 
 class DeletionVectorRange(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,7 +151,7 @@ class IndexManifestEntry(msgspec.Struct, frozen=True, kw_only=True):
     file_size: int = msgspec.field(name="_FILE_SIZE")
     row_count: int = msgspec.field(name="_ROW_COUNT")
     deletion_vectors_ranges: tuple[DeletionVectorRange, ...] | None = msgspec.field(
-        name="_DELETIONS_VECTORS_RANGES", default=None
+        name=_RANGES, default=None
     )
     external_path: str | None = msgspec.field(name="_EXTERNAL_PATH", default=None)
     global_index: GlobalIndexMeta | None = msgspec.field(name="_GLOBAL_INDEX", default=None)
@@ -151,6 +179,54 @@ def index_entry_from_record(record: Mapping[str, object], path: str) -> IndexMan
         return msgspec.convert(record, IndexManifestEntry)
     except msgspec.ValidationError as error:
         raise CorruptTableError(path, f"not an index manifest record: {error}") from error
+
+
+def deletion_vector_columns(decoded: pa.Table, path: str) -> pa.Table:
+    """The deletion vectors that an index manifest lists, as `DELETION_VECTOR_COLUMNS`.
+
+    Args:
+        decoded: The records as columns, from `avro.read_columns`.
+        path: The index manifest, for messages.
+
+    Raises:
+        CorruptTableError: A column is missing or of another type.
+        UnsupportedError: A record is of another version.
+    """
+    if decoded.num_rows == 0 or _RANGES not in decoded.column_names:
+        return DELETION_VECTOR_COLUMNS.empty_table()
+    try:
+        for version in pc.unique(decoded["_VERSION"]).to_pylist():
+            check_record_version(version, RECORD_VERSION, path=path)
+        entries = decoded.filter(pc.equal(decoded["_INDEX_TYPE"], DELETION_VECTORS))
+        lists = entries[_RANGES].combine_chunks()
+        if entries.num_rows == 0 or lists.null_count == len(lists):
+            return DELETION_VECTOR_COLUMNS.empty_table()
+        counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+        ranges = pc.list_flatten(lists)
+        owners = entries.take(np.repeat(np.arange(len(counts)), counts))
+        columns: dict[str, ArrowColumn] = {
+            "partition": owners["_PARTITION"],
+            "bucket": owners["_BUCKET"],
+            "index_file_name": owners["_FILE_NAME"],
+            "external_path": _column_or_null(owners, "_EXTERNAL_PATH", pa.string()),
+        }
+        for name, source in _RANGE_COLUMNS.items():
+            is_there = ranges.type.get_field_index(source) >= 0
+            columns[name] = (
+                pc.struct_field(ranges, source) if is_there else nulls(len(ranges), pa.int64())
+            )
+        found = pa.table(columns).cast(DELETION_VECTOR_COLUMNS)
+    except (KeyError, pa.ArrowException) as error:
+        raise CorruptTableError(path, f"no index manifest: {error}") from error
+    required = found.drop_columns(["external_path", "cardinality"])
+    if any(column.null_count for column in required.columns):
+        raise CorruptTableError(path, "a deletion vector lacks its file, offset or length")
+    return found
+
+
+def _column_or_null(rows: pa.Table, name: str, kind: pa.DataType) -> ArrowColumn:
+    """A column; nulls where the writer was too old to have it."""
+    return rows[name] if name in rows.column_names else nulls(rows.num_rows, kind)
 
 
 def _without_tuples(record: Mapping[str, object]) -> dict[str, object]:

@@ -21,18 +21,32 @@ def format_json(value: object) -> str:
     return _format_value(value, 0)
 
 
+def format_flat_json(value: object) -> str:
+    """The text of a JSON value on one line without blanks."""
+    return _escaped(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict))
+
+
 def parse_json_object(data: bytes, path: str) -> dict[str, object]:
     """The object that a JSON file holds.
 
     Raises:
-        CorruptTableError: The file is no JSON, or holds something else than an object.
+        CorruptTableError: The file is no JSON, holds something else than an object, or a whole
+            number of more than 64 bits.
     """
     try:
-        value = json.loads(data)
+        value = json.loads(data, parse_int=_parse_long)
     except (ValueError, RecursionError) as error:
         raise CorruptTableError(path, f"not a JSON file: {error}") from error
     if not isinstance(value, dict):
         raise CorruptTableError(path, f"holds a JSON {type(value).__name__} instead of an object")
+    return value
+
+
+def _parse_long(digits: str) -> int:
+    # Wider than any number of the format, and than what Arrow columns and other stores take.
+    value = int(digits)
+    if not -(2**63) <= value < 2**63:
+        raise ValueError(f"{digits} has more than 64 bits")
     return value
 
 
@@ -59,7 +73,10 @@ def _format_object(value: Mapping[str, object], level: int) -> str:
 
 
 def _format_text(value: str) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    return _escaped(json.dumps(value, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
     # The hexadecimal digits of control characters are upper case.
     return _ESCAPE.sub(_with_upper_digits, text)
 

@@ -7,7 +7,7 @@ Fields are found by name: unknown ones are skipped, trailing ones that older wri
 null.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
@@ -181,33 +181,47 @@ _FILE_FIELDS = tuple(field.name for field in fields(DataFileMeta))
 _META_FIELDS = tuple(field.name for field in fields(ManifestFileMeta))
 
 
-def entry_columns(decoded: pa.Table, path: str) -> pa.Table:
+def entry_schema(names: Collection[str] | None = None) -> pa.Schema:
+    """The named ones of `ENTRY_COLUMNS`, all by default, in their order."""
+    return pa.schema([f for f in ENTRY_COLUMNS if names is None or f.name in names])
+
+
+def entry_paths(names: Collection[str]) -> set[str]:
+    """What to decode of a manifest to get some of `ENTRY_COLUMNS`."""
+    return {"_VERSION", "_KIND", *(_PATHS[name] for name in names)}
+
+
+def entry_columns(
+    decoded: pa.Table, path: str, *, names: Collection[str] | None = None
+) -> pa.Table:
     """The flat columns of a manifest, as `ENTRY_COLUMNS`.
 
     Args:
         decoded: Columns named by their path in the record.
         path: The manifest, for messages.
+        names: The columns out, all by default.
 
     Raises:
         CorruptTableError: A column is missing, null or of another type.
         UnsupportedError: A record is of another version.
     """
+    schema = entry_schema(names)
     if decoded.num_rows == 0:
-        return ENTRY_COLUMNS.empty_table()
+        return schema.empty_table()
     versions = _cast(_column(decoded, "_VERSION", path), pa.field("_VERSION", pa.int32()), path)
     for version in pc.unique(versions).to_pylist():
         check_record_version(version, RECORD_VERSION, path=path)
+    kinds = _cast(_column(decoded, "_KIND", path), ENTRY_COLUMNS.field("kind"), path)
+    if pc.max(kinds).as_py() > FileKind.DELETE or pc.min(kinds).as_py() < FileKind.ADD:
+        raise CorruptTableError(path, "a manifest entry is neither ADD (0) nor DELETE (1)")
     columns = []
-    for field in ENTRY_COLUMNS:
+    for field in schema:
         source = _PATHS[field.name]
         if field.nullable and source not in decoded.column_names:
             columns.append(pa.nulls(decoded.num_rows, field.type))
         else:
             columns.append(_cast(_column(decoded, source, path), field, path))
-    table = pa.Table.from_arrays(columns, schema=ENTRY_COLUMNS)
-    if pc.max(table["kind"]).as_py() > FileKind.DELETE or pc.min(table["kind"]).as_py() < 0:
-        raise CorruptTableError(path, "a manifest entry is neither ADD (0) nor DELETE (1)")
-    return table
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def entries_from_columns(columns: pa.Table) -> list[ManifestEntry]:

@@ -3,11 +3,12 @@
 Each file is written once, under a name that nobody else takes, before the snapshot that names it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import pyarrow as pa
 
-from lakebed.format.avro import read_columns, read_records, write_records
+from lakebed.errors import CorruptTableError
+from lakebed.format.avro.codec import RowChoice, read_columns, read_records, write_records
 from lakebed.format.data_file_meta import ManifestEntry
 from lakebed.format.index_manifest import (
     INDEX_MANIFEST_SCHEMA,
@@ -21,6 +22,7 @@ from lakebed.format.manifest import (
     ManifestFileMeta,
     entries_from_columns,
     entry_columns,
+    entry_paths,
     entry_to_record,
     meta_from_record,
     meta_to_record,
@@ -28,15 +30,43 @@ from lakebed.format.manifest import (
 from lakebed.storage.file_io import FileIO
 
 
-def read_manifest(file_io: FileIO, path: str) -> pa.Table:
+def read_manifest(
+    file_io: FileIO,
+    path: str,
+    *,
+    size: int | None = None,
+    columns: Collection[str] | None = None,
+    choice: RowChoice | None = None,
+) -> pa.Table:
     """The entries of a manifest, in its order, as `manifest.ENTRY_COLUMNS`.
 
+    Args:
+        file_io: The store.
+        path: The manifest.
+        size: Bytes that it must have; None where that is not known. Cut between two blocks, an Avro
+            file is a whole one of fewer records.
+        columns: Names of the columns to decode, all by default; nothing else is kept in memory.
+        choice: Which entries, going by some of `ENTRY_COLUMNS`.
+
     Raises:
-        CorruptTableError: The file is no manifest.
+        CorruptTableError: The file is no manifest, or of another size.
         NotFoundError: It is not there.
         UnsupportedError: It is of another version.
     """
-    return entry_columns(read_columns(file_io.read(path), path), path)
+    wanted = None if columns is None else entry_paths(columns)
+    by_path = None
+    if choice is not None:
+        names, keep = choice.columns, choice.keep
+        by_path = RowChoice(
+            entry_paths(names), lambda rows: keep(entry_columns(rows, path, names=names))
+        )
+    return read_columns(
+        _read(file_io, path, size),
+        path,
+        wanted=wanted,
+        choice=by_path,
+        convert=lambda rows: entry_columns(rows, path, names=columns),
+    )
 
 
 def read_entries(file_io: FileIO, path: str) -> list[ManifestEntry]:
@@ -63,9 +93,11 @@ def write_manifest(
     return _write(file_io, path, data)
 
 
-def read_manifest_list(file_io: FileIO, path: str) -> list[ManifestFileMeta]:
-    """The manifests that a list names, in its order. Raises as `read_manifest`."""
-    records = read_records(file_io.read(path), path)
+def read_manifest_list(
+    file_io: FileIO, path: str, *, size: int | None = None
+) -> list[ManifestFileMeta]:
+    """The manifests that a list names, in its order; else as `read_manifest`."""
+    records = read_records(_read(file_io, path, size), path)
     return [meta_from_record(record, path) for record in records]
 
 
@@ -101,6 +133,13 @@ def write_index_manifest(
     records = map(index_entry_to_record, entries)
     data = write_records(INDEX_MANIFEST_SCHEMA, records, compression=compression, level=level)
     return _write(file_io, path, data)
+
+
+def _read(file_io: FileIO, path: str, size: int | None) -> bytes:
+    data = file_io.read(path)
+    if size is not None and len(data) != size:
+        raise CorruptTableError(path, f"has {len(data)} bytes, {size} were written")
+    return data
 
 
 def _write(file_io: FileIO, path: str, data: bytes) -> int:

@@ -50,7 +50,11 @@ def format_partition(
     """
     components = []
     for value, field in zip(values, fields, strict=True):
-        text = "" if value is None else _text(value, field, legacy=legacy, time_zone=time_zone)
+        text = (
+            ""
+            if value is None
+            else partition_value_text(value, field, legacy=legacy, time_zone=time_zone)
+        )
         name = default_name if _is_blank(text) else text
         components.append(f"{escape_path_name(field.name)}={escape_path_name(name)}")
     return "/".join(components)
@@ -88,7 +92,10 @@ def _is_blank(text: str) -> bool:
     return all(character.isspace() and character not in _NO_BREAK for character in text)
 
 
-def _text(value: object, field: DataField, *, legacy: bool, time_zone: dt.tzinfo) -> str:
+def partition_value_text(
+    value: object, field: DataField, *, legacy: bool, time_zone: dt.tzinfo
+) -> str:
+    """The text of one value that is not null, before it is escaped; as `format_partition`."""
     kind = _atomic(field)
     if kind.root in _TIMESTAMP_ROOTS and isinstance(value, dt.datetime | np.datetime64):
         if legacy:

@@ -18,16 +18,18 @@ Three complications:
    in that the one of the file named later in the manifests wins. There is no second rule anywhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from lakebed.errors import InvalidDataError
 from lakebed.lsm.sort_keys import SortWords
 
 Positions = npt.NDArray[np.intp]
+Kinds = npt.NDArray[np.int8]
 
 # Row kinds as stored in `_VALUE_KIND` (format.md 11).
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
@@ -44,6 +46,15 @@ class KeyGroups:
 
     order: Positions
     last: Positions
+
+    @property
+    def firsts(self) -> Positions:
+        """Index into `order` of the oldest row of each key, ascending."""
+        return np.append(np.zeros(1, np.intp), self.last[:-1] + 1)[: len(self.last)]
+
+
+# A merge engine that picks rows: from groups and the kinds of rows (None: all adds) to positions.
+Pick = Callable[[KeyGroups, Kinds | None], Positions]
 
 
 def group_by_key(words: SortWords, ages: SortWords, *, row_count: int) -> KeyGroups:
@@ -70,18 +81,55 @@ def group_by_key(words: SortWords, ages: SortWords, *, row_count: int) -> KeyGro
     return KeyGroups(order, np.flatnonzero(changes))
 
 
-def deduplicate(groups: KeyGroups) -> Positions:
-    """The newest row of each key, in key order."""
+def deduplicate(groups: KeyGroups, _kinds: Kinds | None) -> Positions:
+    """The newest row of each key, in key order, whatever its kind."""
     return groups.order[groups.last]
 
 
-def are_adds(kinds: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+def deduplicate_adds(groups: KeyGroups, kinds: Kinds | None) -> Positions:
+    """The newest of the adds of each key (`ignore-delete`); keys without one have none."""
+    if kinds is None:
+        return deduplicate(groups, kinds)
+    adds = np.flatnonzero(are_adds(kinds[groups.order]))
+    of_key = np.searchsorted(groups.last, adds)
+    newest = np.flatnonzero(np.append(of_key[1:] != of_key[:-1], True)) if len(adds) else adds
+    return groups.order[adds[newest]]
+
+
+def first_row(groups: KeyGroups, kinds: Kinds | None) -> Positions:
+    """The oldest row of each key.
+
+    Raises:
+        InvalidDataError: A -U or -D among several rows of a key, which the engine forbids.
+    """
+    firsts = groups.firsts
+    if kinds is not None:
+        several = np.repeat(groups.last > firsts, groups.last - firsts + 1)
+        if not are_adds(kinds[groups.order])[several].all():
+            raise InvalidDataError(
+                "merge-engine=first-row takes no -U and -D rows, and there are some; "
+                "ignore-delete=true skips them"
+            )
+    return groups.order[firsts]
+
+
+def first_add(groups: KeyGroups, kinds: Kinds | None) -> Positions:
+    """The oldest of the adds of each key (`ignore-delete`); keys without one have none."""
+    if kinds is None:
+        return groups.order[groups.firsts]
+    adds = np.flatnonzero(are_adds(kinds[groups.order]))
+    of_key = np.searchsorted(groups.last, adds)
+    oldest = np.flatnonzero(np.append(True, of_key[1:] != of_key[:-1])) if len(adds) else adds
+    return groups.order[adds[oldest]]
+
+
+def are_adds(kinds: Kinds) -> npt.NDArray[np.bool_]:
     """Which rows stand for a row, so are neither -U nor -D."""
     adds: npt.NDArray[np.bool_] = (kinds == INSERT) | (kinds == UPDATE_AFTER)
     return adds
 
 
-def drop_deletes(winners: Positions, kinds: npt.NDArray[np.int8]) -> Positions:
+def drop_deletes(winners: Positions, kinds: Kinds) -> Positions:
     """Winners that stand for a row."""
     kept: Positions = winners[are_adds(kinds[winners])]
     return kept

@@ -44,34 +44,55 @@ def sections(min_ranks: Sequence[int], max_ranks: Sequence[int]) -> list[Section
         min_ranks: Rank of each file's smallest key.
         max_ranks: Rank of each file's greatest key, on the same scale.
     """
-    order = sorted(range(len(min_ranks)), key=lambda file: (min_ranks[file], max_ranks[file]))
-    found: list[Section] = []
-    linked: list[int] = []
-    bound = -1
-    for file in order:
-        if linked and min_ranks[file] > bound:
-            found.append(_section(linked, min_ranks, max_ranks))
-            linked = []
-        linked.append(file)
-        bound = max(bound, max_ranks[file])
-    if linked:
-        found.append(_section(linked, min_ranks, max_ranks))
+    if len(min_ranks) == 0:
+        return []
+    lows, highs = np.asarray(min_ranks), np.asarray(max_ranks)
+    order = np.lexsort((highs, lows))
+    cuts = np.flatnonzero(section_starts(lows[order], highs[order]))[1:]
+    found = []
+    for part in np.split(order, cuts):
+        files = part.tolist()
+        runs = sorted_runs([min_ranks[file] for file in files], [max_ranks[file] for file in files])
+        found.append(Section(tuple(tuple(files[place] for place in run) for run in runs)))
     return found
 
 
-def _section(linked: list[int], min_ranks: Sequence[int], max_ranks: Sequence[int]) -> Section:
-    """Greedy colouring: a file joins the run that ends first, if that ends before the file."""
+def section_starts(
+    min_ranks: npt.NDArray[np.generic], max_ranks: npt.NDArray[np.generic]
+) -> npt.NDArray[np.bool_]:
+    """Which of many files begin a section.
+
+    Args:
+        min_ranks: Rank of each file's smallest key, ascending. The ranks may be of many buckets,
+            when those of a bucket are all above those of the one before.
+        max_ranks: Rank of each file's greatest key, on the same scale.
+    """
+    starts = np.ones(len(min_ranks), np.bool_)
+    bounds = np.maximum.accumulate(max_ranks)
+    starts[1:] = min_ranks[1:] > bounds[:-1]
+    return starts
+
+
+def sorted_runs(min_ranks: Sequence[int], max_ranks: Sequence[int]) -> list[list[int]]:
+    """As few runs as the files of one section can share, each a list of files in key order.
+
+    Greedy colouring: a file joins the run that ends first, if that ends before the file.
+
+    Args:
+        min_ranks: Rank of each file's smallest key, ascending.
+        max_ranks: Rank of each file's greatest key.
+    """
     runs: list[list[int]] = []
     ends: list[tuple[int, int]] = []
-    for file in linked:
-        if ends and ends[0][0] < min_ranks[file]:
+    for file, (low, high) in enumerate(zip(min_ranks, max_ranks, strict=True)):
+        if ends and ends[0][0] < low:
             _, run = heapq.heappop(ends)
             runs[run].append(file)
         else:
             run = len(runs)
             runs.append([file])
-        heapq.heappush(ends, (max_ranks[file], run))
-    return Section(tuple(tuple(run) for run in runs))
+        heapq.heappush(ends, (high, run))
+    return runs
 
 
 def key_ranks(words: Sequence[npt.NDArray[np.generic]]) -> npt.NDArray[np.int64]:

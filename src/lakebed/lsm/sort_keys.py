@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lakebed.format.arrow_compute import compute as pc
-from lakebed.format.arrow_typing import ArrowArray, ArrowChunks
-from lakebed.format.binary_row_layout import numbers_in
+from lakebed.format.arrow.compute import compute as pc
+from lakebed.format.arrow.typing import ArrowArray, ArrowChunks
+from lakebed.format.binary_row.layout import numbers_in
 
 SortWords = tuple[npt.NDArray[np.generic], ...]
 
@@ -40,6 +40,34 @@ def sort_words(columns: Sequence[ArrowChunks]) -> SortWords:
     for column in columns:
         words.extend(_column_words(column))
     return _packed(words)
+
+
+def age_words(columns: Sequence[ArrowChunks], *, descending: bool) -> SortWords:
+    """As `sort_words`; with `descending` greater values sort first, but nulls stay smallest."""
+    if not descending or not columns:
+        return sort_words(columns) if columns else ()
+    return tuple(_descending_ranks(column) for column in columns)
+
+
+def dense_ranks(words: SortWords) -> npt.NDArray[np.int64]:
+    """Rank of each row among the distinct rows of words, from 0."""
+    if len(words[0]) == 0:
+        return np.empty(0, np.int64)
+    order = np.lexsort(words[::-1])
+    changes = np.zeros(len(order), np.int64)
+    for word in words:
+        in_order = word[order]
+        changes[1:] |= in_order[1:] != in_order[:-1]
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.cumsum(changes)
+    return ranks
+
+
+def _descending_ranks(column: ArrowChunks) -> npt.NDArray[np.int64]:
+    ranks = -dense_ranks(tuple(_column_words(column)))
+    if column.null_count and len(ranks):
+        ranks[~_numpy(pc.is_valid(column)).astype(np.bool_)] = ranks.min() - 1
+    return ranks
 
 
 def _column_words(column: ArrowChunks) -> list[npt.NDArray[np.generic]]:

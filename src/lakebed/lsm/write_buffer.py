@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lakebed.lsm.merge import group_by_key
+from lakebed.lsm.merge import Pick, group_by_key
 from lakebed.lsm.sort_keys import sort_words
-from lakebed.lsm.winners import Pick
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,6 @@ class WriteBuffer:
         self._next_sequence += rows.num_rows
         self._tables, self._kinds, self.size_bytes = [], [], 0
         words = sort_words([rows.column(name) for name in self._key_names])
-        winners = self._pick(group_by_key(words, (), row_count=rows.num_rows))
+        winners = self._pick(group_by_key(words, (), row_count=rows.num_rows), kinds)
         taken = rows.combine_chunks().take(winners)
         return SortedRows(taken, first + winners.astype(np.int64), kinds[winners])

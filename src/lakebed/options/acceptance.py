@@ -14,9 +14,8 @@ from typing import Literal
 
 from lakebed.errors import InvalidArgumentError, InvalidTableError, UnsupportedError
 from lakebed.options.catalogue import CATALOG_OPTIONS, TABLE_OPTIONS, Catalogue
-from lakebed.options.choices import ScanMode
 from lakebed.options.option import Option, Standing, Use
-from lakebed.options.values import OptionValue, format_value, parse_boolean, parse_member
+from lakebed.options.values import OptionValue, format_value, parse_boolean
 
 _SESSION_PREFIX = "lakebed."
 _TABLE_DEFAULT = "table-default."
@@ -88,8 +87,8 @@ def check_scan_options(options: Mapping[str, str]) -> None:
     """Checks the options of one scan.
 
     Raises:
-        InvalidArgumentError: If a key is not known or none of a scan's, a text is no value of its
-            option, or the options contradict each other.
+        InvalidArgumentError: If a key is not known or none of a scan's, or a text is no value of
+            its option.
         UnsupportedError: If Lakebed would not act on an option.
     """
     current = TABLE_OPTIONS.with_current_keys(options)
@@ -104,7 +103,6 @@ def check_scan_options(options: Mapping[str, str]) -> None:
     ]
     if problems:
         raise UnsupportedError("\n".join(problems))
-    _check_start(current)
 
 
 def check_openable(
@@ -225,15 +223,3 @@ def _dynamic_buckets(options: Mapping[str, str], *, has_primary_key: bool) -> li
         return []
     problem = "option 'bucket' = '-1' with a primary key (dynamic buckets) is not supported yet"
     return [f"{problem} for writing. Make the table with a number of buckets from 1 on."]
-
-
-def _check_start(options: Mapping[str, str]) -> None:
-    mode = parse_member(options.get("scan.mode", "default"), "scan.mode", of=ScanMode)
-    by_snapshot = mode in {ScanMode.FROM_SNAPSHOT, ScanMode.FROM_SNAPSHOT_FULL}
-    has_snapshot = "scan.snapshot-id" in options
-    if by_snapshot and not has_snapshot:
-        advice = "Give 'scan.snapshot-id' too"
-        raise InvalidArgumentError(f"'scan.mode' = {mode.value!r} names no snapshot. {advice}.")
-    if has_snapshot and not by_snapshot and mode is not ScanMode.DEFAULT:
-        problem = f"'scan.mode' = {mode.value!r} contradicts 'scan.snapshot-id'"
-        raise InvalidArgumentError(f"{problem}. Give one of them.")

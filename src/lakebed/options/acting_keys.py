@@ -13,7 +13,8 @@ from lakebed.options.choices import (
     StatsMode,
     TableType,
 )
-from lakebed.options.option import BOTH, READING, WRITING, Option, Standing, one_of, value_type
+from lakebed.options.option import BOTH, WRITING, Option, Standing, one_of, value_type
+from lakebed.options.rows import acting
 from lakebed.options.values import ValueType
 
 _TEXT = value_type("text")
@@ -81,7 +82,7 @@ LAYOUT = (
         default="-1",
         standing=Standing.ACTS,
         meaning="the number of buckets of a partition; -1: no fixed number, -2: postponed",
-        changes=BOTH,
+        changes=WRITING,
         declined=("-2",),
     ),
     Option(
@@ -121,7 +122,7 @@ MERGING = (
         default="deduplicate",
         standing=Standing.ACTS,
         meaning="how rows of one key become one",
-        changes=BOTH,
+        changes=WRITING,
         accepted=("deduplicate",),
         immutable=True,
     ),
@@ -143,7 +144,7 @@ FILES = (
         default="parquet",
         standing=Standing.ACTS,
         meaning="the format of data files",
-        changes=BOTH,
+        changes=WRITING,
         accepted=("parquet",),
     ),
     Option(
@@ -268,19 +269,32 @@ SCANS = (
         default="default",
         standing=Standing.ACTS,
         meaning="where a scan starts",
-        changes=READING,
-        accepted=(
-            "default",
-            "latest-full",
-            "full",
-            "latest",
-            "from-snapshot",
-            "from-snapshot-full",
-        ),
         old_keys=("log.scan",),
         for_scan=True,
     ),
     _acts_on_scan("read.batch-size", _COUNT, "1024", meaning="rows of a batch that is read"),
+)
+
+TIME_TRAVEL = acting(
+    """
+    scan.version | text | | the snapshot, tag or watermark that is read
+    scan.tag-name | text | | the tag that is read
+    scan.timestamp | text | | the moment that is read, as text
+    scan.timestamp-millis log.scan.timestamp-millis | long | | the moment that is read
+    scan.watermark | long | | the watermark that is read
+    scan.creation-time-millis | long | | the moment from which files are read
+    scan.file-creation-time-millis | long | | only files made after this moment are read
+    incremental-between | text | | the changes between two snapshots or tags are read
+    incremental-between-timestamp | text | | the changes between two moments are read
+    incremental-to-auto-tag | text | | the changes up to a tag are read
+    scan.fallback-branch | text | | the branch read for partitions that the table lacks
+    scan.primary-branch | text | | the branch read first
+    incremental-between-scan-mode | auto/delta/changelog/diff | auto | what increments are made of
+    incremental-between-tag-to-snapshot | boolean | false | whether tags stand for snapshots
+    """,
+    for_scan=True,
+) + acting(
+    "table-read.sequence-number.enabled | boolean | false | whether audit_log has sequence numbers"
 )
 
 ACTING: tuple[Option, ...] = (
@@ -291,4 +305,5 @@ ACTING: tuple[Option, ...] = (
     *MANIFESTS,
     *WRITES,
     *SCANS,
+    *TIME_TRAVEL,
 )

@@ -77,6 +77,12 @@ _CATALOG = (
         meaning="whether names differ by case",
         accepted=("true",),
     ),
+    _acts(
+        "catalog-options-table.enabled",
+        "boolean",
+        "false",
+        meaning="whether sys.catalog_options can be read",
+    ),
     _acts("table-default.<key>", "text", None, meaning="an option that new tables start with"),
 )
 
@@ -89,7 +95,6 @@ _NOT_YET = refused(
     lock-acquire-timeout | duration | 8 min | how long a commit waits for the lock
     lock-check-max-sleep | duration | 8 s | how long it sleeps between looks
     lock-key-max-length | integer | 255 | the longest name of a lock
-    catalog-options-table.enabled | boolean | false | whether sys.catalog_options can be read
     resolving-file-io.enabled | boolean | false | whether a table lies in several stores
     location-in-properties | boolean | false | whether Hive keeps a location as a property
     hive-conf-dir | text | | where Hive's settings are

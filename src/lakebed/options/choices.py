@@ -66,6 +66,15 @@ class ScanMode(Enum):
     INCREMENTAL = "incremental"
 
 
+class IncrementMode(Enum):
+    """What the changes between two snapshots are made of."""
+
+    AUTO = "auto"
+    DELTA = "delta"
+    CHANGELOG = "changelog"
+    DIFF = "diff"
+
+
 class StatsKind(Enum):
     """How much of a column's statistics is kept."""
 

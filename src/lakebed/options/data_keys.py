@@ -3,7 +3,7 @@
 from lakebed.options.option import BOTH, WRITING, Option
 from lakebed.options.rows import promises, refused
 
-# Rows would be merged otherwise, by a reader as by a writer.
+# A writer would merge rows otherwise; a reader merges them as these say.
 _MERGING = refused(
     """
     ignore-delete first-row.ignore-delete deduplicate.ignore-delete partial-update.ignore-delete \
@@ -21,15 +21,24 @@ _MERGING = refused(
     fields.<f>.nested-sequence-field | names | | what orders a nested table's rows
     fields.<f>.count-limit | integer | 2147483647 | how many rows a nested table may have
     fields.<f>.ts-field | text | last | the field that orders the entries of a map
-    fields.<f>.default-value | text | | what older versions read for null
     """,
-    changes=BOTH,
+    changes=WRITING,
 )
 _MERGING_FIXED = refused(
     """
     partial-update.remove-record-on-delete | boolean | false | whether -D deletes the whole row
     partial-update.remove-record-on-sequence-group | names | | groups whose -D deletes the row
     aggregation.remove-record-on-delete | boolean | false | whether -D deletes the whole row
+    """,
+    changes=WRITING,
+    immutable=True,
+)
+
+# Rows would be merged otherwise, by a reader as by a writer.
+_MERGING_OTHERWISE = refused(
+    "fields.<f>.default-value | text | | what older versions read for null", changes=BOTH
+) + refused(
+    """
     sequence.snapshot-ordering | boolean | false | whether the snapshot id orders a key's rows
     primary-key.nullable | boolean | false | whether key columns may be null
     pk-clustering-override | boolean | false | whether files are sorted by other columns
@@ -57,7 +66,7 @@ _DELETION_VECTORS = refused(
     deletion-vectors.enabled | boolean | false | whether deleted rows are marked by position
     deletion-vectors.merge-on-read | boolean | false | whether level 0 is merged when reading
     """,
-    changes=BOTH,
+    changes=WRITING,
 ) + promises(
     """
     deletion-vectors.bitmap64 | boolean | false | whether the marks are 64-bit bitmaps
@@ -66,31 +75,33 @@ _DELETION_VECTORS = refused(
     """
 )
 
-# Files would lie elsewhere, or hold other columns, than where and what Lakebed looks for.
+# Another branch has other rows.
+_BRANCH = refused("branch | text | main | the branch that is read and written", changes=BOTH)
+
+# Files would lie elsewhere than where other writers put them; a reader finds them.
 _PLACES = refused(
     """
-    branch | text | main | the branch that is read and written
     data-file.external-paths | text | | other places for data files
     data-file.external-paths.specific-fs | text | | the file system of those places
     data-file.external-paths.strategy \
 | none/specific-fs/round-robin/entropy-inject/weight-robin | none | how a place is chosen
     data-file.external-paths.weights | text | | how often each place is chosen
-    data-file.thin-mode | boolean | false | whether key columns are stored once
-    file.format.per.level | map | | the format of each level's files
-    file.format.per.level.<level> | text | | the format of one level's files
     """,
-    changes=BOTH,
+    changes=WRITING,
 ) + refused(
     """
     data-file.path-directory | text | | the directory below the table that holds partitions
     index-file-in-data-file-dir | boolean | false | whether index files lie beside data files
     """,
-    changes=BOTH,
+    changes=WRITING,
     immutable=True,
 )
 
 _FILES = refused(
     """
+    data-file.thin-mode | boolean | false | whether key columns are stored once
+    file.format.per.level | map | | the format of each level's files
+    file.format.per.level.<level> | text | | the format of one level's files
     file.compression.per.level | map | | the compression of each level's files
     file.compression.per.level.<level> | text | | the compression of one level's files
     file.suffix.include.compression | boolean | false | whether file names show the compression
@@ -187,8 +198,10 @@ _ICEBERG = refused(
 DATA: tuple[Option, ...] = (
     *_MERGING,
     *_MERGING_FIXED,
+    *_MERGING_OTHERWISE,
     *_ROW_KINDS,
     *_DELETION_VECTORS,
+    *_BRANCH,
     *_PLACES,
     *_FILES,
     *_FILE_INDEXES,

@@ -5,7 +5,8 @@ some engine, changes neither rows nor files, and is kept. The rest is `refused`:
 for which use of a table; without any it promises an action (a compaction, a tag), which a Lakebed
 user may not ask for, but which another engine's table may ask of that engine.
 
-A single option may have values of both sorts: `merge-engine` acts, but for `deduplicate` alone.
+A single option may have values of both sorts: `merge-engine` acts, in a write for `deduplicate`
+alone.
 """
 
 import re

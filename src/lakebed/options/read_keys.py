@@ -3,20 +3,8 @@
 from lakebed.options.option import BOTH, READING, WRITING, Option
 from lakebed.options.rows import promises, refused, tuning
 
-_TIME_TRAVEL = refused(
+_CHOICES = refused(
     """
-    scan.version | text | | the snapshot, tag or watermark that is read
-    scan.tag-name | text | | the tag that is read
-    scan.timestamp | text | | the moment that is read, as text
-    scan.timestamp-millis log.scan.timestamp-millis | long | | the moment that is read
-    scan.watermark | long | | the watermark that is read
-    scan.creation-time-millis | long | | the moment from which files are read
-    scan.file-creation-time-millis | long | | only files made after this moment are read
-    incremental-between | text | | the changes between two snapshots or tags are read
-    incremental-between-timestamp | text | | the changes between two moments are read
-    incremental-to-auto-tag | text | | the changes up to a tag are read
-    scan.fallback-branch | text | | the branch read for partitions that the table lacks
-    scan.primary-branch | text | | the branch read first
     scan.fallback-delta-branch | text | | the branch of a chain's changes
     scan.fallback-snapshot-branch | text | | the branch of a chain's snapshots
     scan.bucket | integer | | the only bucket that is read
@@ -38,14 +26,11 @@ _PERMISSIONS = refused(
 
 _SCANS = promises(
     """
-    incremental-between-scan-mode | auto/delta/changelog/diff | auto | what increments are made of
-    incremental-between-tag-to-snapshot | boolean | false | whether tags stand for snapshots
     scan.fallback-branch.read-fail-fast | boolean | false | whether a failing branch fails the read
     scan.ignore-corrupt-files | boolean | false | whether damaged files are skipped
     scan.ignore-lost-files | boolean | false | whether missing files are skipped
     scan.plan-auto-tag-for-read.time-retained | duration | | a tag protects the snapshot read
     scan.plan-sort-partition | boolean | false | whether splits come in the order of partitions
-    table-read.sequence-number.enabled | boolean | false | whether audit_log has sequence numbers
     chain-table.split.key-range-enabled | boolean | true | whether a chain's buckets are split
     blob-view.resolve.enabled | boolean | true | whether blobs of other tables are fetched
     """,
@@ -114,7 +99,7 @@ _SPEED = tuning(
 )
 
 READS: tuple[Option, ...] = (
-    *_TIME_TRAVEL,
+    *_CHOICES,
     *_PERMISSIONS,
     *_SCANS,
     *_STREAMS,

@@ -10,6 +10,22 @@ from collections.abc import Iterator
 from lakebed.options.option import NEITHER, Option, Standing, Use, value_type
 
 
+def acting(table: str, *, for_scan: bool = False) -> tuple[Option, ...]:
+    """Options that Lakebed acts on, whatever their values."""
+    return tuple(
+        Option(
+            key=key,
+            value_type=value_type(type_name),
+            default=default,
+            standing=Standing.ACTS,
+            meaning=meaning,
+            old_keys=old_keys,
+            for_scan=for_scan,
+        )
+        for key, old_keys, type_name, default, meaning in _cells(table)
+    )
+
+
 def tuning(table: str) -> tuple[Option, ...]:
     """Options that concern the speed or memory of an engine: kept."""
     return tuple(

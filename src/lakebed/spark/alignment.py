@@ -13,11 +13,11 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 from pyspark.sql import types as spark_types
 
 from lakebed.format.types import DataField
-from lakebed.spark.conditions import analysis_error, unknown_column
+from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
 from lakebed.spark.names import quoted
 from lakebed.spark.types import to_spark_type
-from lakebed.table.align import ROW_KIND
 from lakebed.table.table import Table
+from lakebed.table.writing.align import ROW_KIND
 
 _DATETIMES = (
     spark_types.DateType,
@@ -133,15 +133,20 @@ def _fields(table: Table, columns: Sequence[str]) -> list[DataField]:
 
 def _fixed_columns(table: Table, fixed: Mapping[str, Column]) -> list[Column]:
     return [
-        column.cast(to_spark_type(table.schema.field(name).type)).alias(name)
+        column.cast(_wanted_type(table.schema.field(name))).alias(name)
         for name, column in fixed.items()
     ]
+
+
+def _wanted_type(field: DataField) -> spark_types.DataType:
+    with spark_errors():
+        return to_spark_type(field.type, column=field.name)
 
 
 def _stored(
     column: Column, given: spark_types.DataType, field: DataField, *, table: Table
 ) -> Column:
-    wanted = to_spark_type(field.type)
+    wanted = _wanted_type(field)
     if not can_store(given, wanted):
         raise analysis_error(
             "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST",

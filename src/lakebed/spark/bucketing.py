@@ -93,7 +93,11 @@ class BucketsOf:
 def _hash_function(spark: SparkSession, registry: Registry, fields: Sequence[DataField]) -> str:
     """The name of the temporary function for keys of these types, made at first use."""
     kinds = [field.type for field in fields if isinstance(field.type, AtomicType)]
-    texts = [to_spark_type(kind).simpleString() for kind in kinds]
+    texts = [
+        to_spark_type(field.type, column=field.name).simpleString()
+        for field in fields
+        if isinstance(field.type, AtomicType)
+    ]
     marks = [
         text + ("_null" if kind.nullable else "") for text, kind in zip(texts, kinds, strict=True)
     ]

@@ -75,12 +75,12 @@ def analysis_error(
     )
 
 
-def table_not_found(name: str) -> AnalysisException:
-    """A table that is not there; `name` is in backticks."""
+def table_not_found(name: str, *, hint: str = "") -> AnalysisException:
+    """A table that is not there; `name` is in backticks, and `hint` says what there is instead."""
     return analysis_error(
         "TABLE_OR_VIEW_NOT_FOUND",
         f"The table or view {name} cannot be found. Verify the spelling and correctness of the"
-        " schema and catalog.",
+        f" schema and catalog.{f' {hint}.' if hint else ''}",
         {"relationName": name},
     )
 
@@ -126,7 +126,7 @@ def _translated(error: LakebedError, catalog: str | None) -> AnalysisException:
         case NotFoundError() if error.kind in _NOT_FOUND:
             name = _full_name(error.name, catalog)
             if error.kind == "table":
-                return table_not_found(name)
+                return table_not_found(name, hint=error.hint)
             return analysis_error(
                 _NOT_FOUND[error.kind],
                 f"The schema {name} cannot be found. Verify the spelling and correctness of the"

@@ -17,7 +17,8 @@ from pyspark.sql.types import StructField, StructType
 
 from lakebed.catalog.catalog import Catalog
 from lakebed.errors import InvalidArgumentError, NotFoundError
-from lakebed.format.predicate import Expression
+from lakebed.format.predicate.expressions import Expression
+from lakebed.format.schema import TableSchema
 from lakebed.spark.conditions import spark_errors, table_not_found, unknown_column
 from lakebed.spark.names import TableName, quoted, split_name
 from lakebed.spark.places import scan_options
@@ -25,11 +26,13 @@ from lakebed.spark.reader import scan_frame
 from lakebed.spark.registry import Registry, find_registry
 from lakebed.spark.types import to_table_schema
 from lakebed.spark.writer import write_frame
+from lakebed.table.reading.scan import Scan
 from lakebed.table.table import Table
 
 _TIME_ZONE = "spark.sql.session.timeZone"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _PRIMARY_KEY = "primary-key"
+_VERSION = "scan.version"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +41,12 @@ class Travel:
 
     Attributes:
         snapshot_id: A snapshot.
-        tag: A tag.
+        version: A tag, or else the id of a snapshot.
         timestamp_ms: A time.
     """
 
     snapshot_id: int | None = None
-    tag: str | None = None
+    version: str | None = None
     timestamp_ms: int | None = None
 
 
@@ -95,8 +98,9 @@ class Lake:
             with spark_errors(name.catalog):
                 table = self.catalog(name).load_table(name.identifier)
         except AnalysisException as error:
-            if isinstance(error.__cause__, NotFoundError):
-                raise table_not_found(str(name)) from error.__cause__
+            cause = error.__cause__
+            if isinstance(cause, NotFoundError):
+                raise table_not_found(str(name), hint=cause.hint) from cause
             raise
         return replace(table, name=f"{name.catalog}.{name.identifier}")
 
@@ -140,15 +144,15 @@ class Lake:
     ) -> DataFrame:
         """The rows of a table as a frame."""
         with spark_errors():
-            scan = table.scan(
-                columns,
-                where,
-                snapshot_id=travel.snapshot_id,
-                tag=travel.tag,
-                timestamp=travel.timestamp_ms,
-                options=scan_options(options or {}),
-            )
+            scan = _scan(table, columns, where, travel=travel, options=options or {})
             return scan_frame(self.spark, self.registry, scan)
+
+    def schema_read(
+        self, table: Table, *, travel: Travel = NOW, options: Mapping[str, str] | None = None
+    ) -> TableSchema:
+        """The columns that a table had at the point that is read."""
+        with spark_errors():
+            return _scan(table, None, None, travel=travel, options=options or {}).table_schema
 
     def write(
         self,
@@ -210,6 +214,32 @@ class Lake:
     def frame(self, rows: Sequence[tuple[object, ...]], fields: Sequence[StructField]) -> DataFrame:
         """A small answer."""
         return self.spark.createDataFrame(list(rows), StructType(list(fields)))
+
+
+def _scan(
+    table: Table,
+    columns: Sequence[str] | None,
+    where: Expression | None,
+    *,
+    travel: Travel,
+    options: Mapping[str, str],
+) -> Scan:
+    given = scan_options(options)
+    if travel.version is not None:
+        given = _with_version(given, travel.version)
+    return table.scan(
+        columns,
+        where,
+        snapshot_id=travel.snapshot_id,
+        timestamp=travel.timestamp_ms,
+        options=given,
+    )
+
+
+def _with_version(options: Mapping[str, str], version: str) -> dict[str, str]:
+    if _VERSION in options:
+        raise InvalidArgumentError(f"VERSION AS OF and {_VERSION!r} both say what to read")
+    return {**options, _VERSION: version}
 
 
 def _own_name(name: str, schema: StructType) -> str:

@@ -42,27 +42,22 @@ class Place:
 
     def find(self) -> Table | None:
         """The table; None when there is none."""
-        attached = self._attached()
         try:
-            if attached is not None:
-                catalog, identifier = attached
-                return catalog.load_table(identifier)
-            return load_table(self.path, self.store_options)
+            return self.load()
         except NotFoundError:
             return None
 
     def load(self) -> Table:
-        """The table.
+        """The table, or the branch or system table of it that stands behind a `$` in the path.
 
         Raises:
             NotFoundError: There is none.
         """
-        table = self.find()
-        if table is None:
-            raise NotFoundError(
-                "table", self.path, hint="A table's directory holds schema/schema-0"
-            )
-        return table
+        attached = self._attached()
+        if attached is not None:
+            catalog, identifier = attached
+            return catalog.load_table(identifier)
+        return load_table(self.path, self.store_options)
 
     def create(self, schema: Schema, *, partition_by: Sequence[str]) -> Table:
         """Makes the table from the options given, `primary-key` among them.

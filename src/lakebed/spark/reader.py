@@ -2,7 +2,8 @@
 
 Files whose rows are the table's rows, under the names of today, go to Spark's own Parquet reader:
 no row passes through Python, and Catalyst prunes. The rest is read in Python workers, by few and
-large tasks, and only surviving rows of needed columns cross to the JVM.
+large tasks, and only surviving rows of needed columns cross to the JVM. Tables of metadata are
+small: their rows are made here, in the driver.
 """
 
 import pickle
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -17,10 +19,11 @@ from pyspark.sql.types import StructType
 from lakebed.format.types import DataField
 from lakebed.spark.registry import Registry
 from lakebed.spark.types import is_native, to_arrow_schema, to_spark_schema
-from lakebed.spark.worker import ReadSplits
+from lakebed.spark.worker import ReadSplits, to_schema
 from lakebed.spark.workers import check_workers
-from lakebed.table.scan import Scan
-from lakebed.table.split import Split
+from lakebed.table.planning.split import Split
+from lakebed.table.reading.scan import Scan
+from lakebed.table.system.metadata_scan import MetadataScan
 
 # A task that reads more than this takes long enough to be cut.
 _GROUP_BYTES = 256 << 20
@@ -28,8 +31,14 @@ _GROUP_BYTES = 256 << 20
 _PATTERN_SIGNS = frozenset("*?[]{}\\")
 
 
-def scan_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataFrame:
-    """The rows of a scan as a frame."""
+def scan_frame(spark: SparkSession, registry: Registry, scan: Scan | MetadataScan) -> DataFrame:
+    """The rows of a scan as a frame.
+
+    Raises:
+        UnsupportedError: A column has a type that frames lack.
+    """
+    if isinstance(scan, MetadataScan):
+        return _local_frame(spark, scan)
     plan = scan.plan()
     fields = [plan.reader.table_schema.field(name) for name in plan.reader.columns]
     schema = to_spark_schema(fields)
@@ -52,6 +61,13 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataFrame
     if not frames:
         return spark.createDataFrame([], schema)
     return frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
+
+
+def _local_frame(spark: SparkSession, scan: MetadataScan) -> DataFrame:
+    schema = to_spark_schema([scan.table_schema.field(name) for name in scan.columns])
+    arrow = to_arrow_schema(schema)
+    rows = pa.Table.from_batches([to_schema(each, arrow) for each in scan.to_batches()], arrow)
+    return spark.createDataFrame(rows, schema)
 
 
 class Weighted(Protocol):

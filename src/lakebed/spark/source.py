@@ -23,11 +23,13 @@ from lakebed.errors import InvalidArgumentError, UnsupportedError
 from lakebed.spark.places import Place, scan_options
 from lakebed.spark.reader import grouped
 from lakebed.spark.types import to_arrow_schema, to_spark_schema
-from lakebed.spark.worker import ReadSplits
+from lakebed.spark.worker import ReadSplits, to_schema
 from lakebed.spark.writer import commit_written
-from lakebed.table.commit_message import CommitMessage
+from lakebed.table.reading.scan import Scan
 from lakebed.table.row_changes import delete_written, rows_writer
+from lakebed.table.system.metadata_scan import MetadataScan
 from lakebed.table.table import Table
+from lakebed.table.writing.commit_message import CommitMessage
 
 _GROUPS_MAX = 64
 
@@ -41,8 +43,10 @@ class PaimonDataSource(DataSource):
         return "paimon"
 
     def schema(self) -> StructType:
-        """The table's columns."""
-        return to_spark_schema(self._table().schema.fields)
+        """The columns that the table had at the point that is read."""
+        place = self._place()
+        scan = place.load().scan(options=scan_options(place.table_options))
+        return to_spark_schema(scan.table_schema.fields)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads the columns of a schema, which may be fewer than the table's."""
@@ -77,6 +81,17 @@ class SplitGroup(InputPartition):
 
 
 @dataclass
+class Metadata(InputPartition):
+    """What the one task reads that reads a table of metadata.
+
+    Attributes:
+        scan: The scan, pickled.
+    """
+
+    scan: bytes
+
+
+@dataclass
 class PaimonReader(DataSourceReader):
     """Reads a table at the snapshot that is there when the query is planned."""
 
@@ -87,7 +102,10 @@ class PaimonReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         """One for each task."""
         names = [field.name for field in self.columns.fields]
-        plan = self.table.scan(names, options=self.options).plan()
+        scan: Scan | MetadataScan = self.table.scan(names, options=self.options)
+        if isinstance(scan, MetadataScan):
+            return [Metadata(pickle.dumps(scan))]
+        plan = scan.plan()
         reader = pickle.dumps(plan.reader)
         count = min(len(plan.splits), _GROUPS_MAX)
         return [
@@ -98,10 +116,15 @@ class PaimonReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one task."""
+        schema = to_arrow_schema(self.columns)
+        if isinstance(partition, Metadata):
+            scan = cast("MetadataScan", pickle.loads(partition.scan))
+            for batch in scan.to_batches():
+                yield to_schema(batch, schema)
         if not isinstance(partition, SplitGroup):
             # Spark makes a partition of its own where a table has no splits.
             return
-        read = ReadSplits(partition.reader, (partition.splits,), to_arrow_schema(self.columns))
+        read = ReadSplits(partition.reader, (partition.splits,), schema)
         only_group = pa.RecordBatch.from_pydict({"group": pa.array([0])})
         yield from read(iter([only_group]))
 

@@ -1,8 +1,8 @@
 """How do Spark's types and the format's types map onto each other?
 
 The mapping is that of Paimon's own Spark connector: TIMESTAMP is an instant (TIMESTAMP_LTZ),
-TIMESTAMP_NTZ a wall clock (TIMESTAMP), TIME is read as INT milliseconds of the day, MULTISET as a
-map to counts.
+TIMESTAMP_NTZ a wall clock (TIMESTAMP), MULTISET is a map to counts. What Spark cannot hold is cut,
+digits of a second behind the sixth, or refused: TIME, which that connector reads as a bare number.
 
 The surprising thing: frames that are read have STRING where the table has CHAR or VARCHAR, and are
 nullable throughout. Spark's file reader gives neither lengths nor NOT NULL, and rows of both
@@ -16,6 +16,7 @@ from pyspark.sql import types as spark_types
 
 from lakebed.errors import UnsupportedError
 from lakebed.format.schema_definition import Schema
+from lakebed.format.type_text import format_type
 from lakebed.format.types import (
     MAX_LENGTH,
     ArrayType,
@@ -45,7 +46,6 @@ _TO_SPARK: dict[TypeRoot, spark_types.DataType] = {
     TypeRoot.VARBINARY: spark_types.BinaryType(),
     TypeRoot.BLOB: spark_types.BinaryType(),
     TypeRoot.DATE: spark_types.DateType(),
-    TypeRoot.TIME: spark_types.IntegerType(),
     TypeRoot.TIMESTAMP: spark_types.TimestampNTZType(),
     TypeRoot.TIMESTAMP_LTZ: spark_types.TimestampType(),
     TypeRoot.VARIANT: spark_types.VariantType(),
@@ -89,29 +89,51 @@ _TO_ARROW: dict[type[spark_types.DataType], pa.DataType] = {
 }
 
 # Parquet holds these in another form than Spark's reader expects for the type above.
-_NOT_NATIVE = {TypeRoot.TIME, TypeRoot.VARIANT, TypeRoot.BLOB}
+_NOT_NATIVE = {TypeRoot.VARIANT, TypeRoot.BLOB}
 
 
 def to_spark_schema(fields: Iterable[DataField]) -> spark_types.StructType:
-    """The schema of a frame over these columns."""
-    return spark_types.StructType([_to_spark_field(field) for field in fields])
+    """The schema of a frame over these columns.
+
+    Raises:
+        UnsupportedError: A column has a type that frames lack.
+    """
+    return spark_types.StructType([_to_spark_field(field, field.name) for field in fields])
 
 
-def to_spark_type(kind: DataType) -> spark_types.DataType:
-    """The type of a frame's column."""
+def to_spark_type(kind: DataType, *, column: str) -> spark_types.DataType:
+    """The type of a frame's column.
+
+    Args:
+        kind: The column's type.
+        column: Its name, for the error.
+
+    Raises:
+        UnsupportedError: Frames lack the type, or one inside it.
+    """
     match kind:
+        case AtomicType(root=TypeRoot.TIME):
+            raise UnsupportedError(
+                f"column {column!r} has type {format_type(kind)}, which is not read or written"
+                " through Spark; name the other columns, or scan the table without Spark"
+            )
         case AtomicType(root=TypeRoot.DECIMAL):
             return spark_types.DecimalType(kind.precision or 10, kind.scale or 0)
         case AtomicType():
             return _TO_SPARK[kind.root]
         case ArrayType() | VectorType():
-            return spark_types.ArrayType(to_spark_type(kind.element))
+            return spark_types.ArrayType(_to_part_type(kind.element, column, "element"))
         case MapType():
-            return spark_types.MapType(to_spark_type(kind.key), to_spark_type(kind.value))
+            return spark_types.MapType(
+                _to_part_type(kind.key, column, "key"), _to_part_type(kind.value, column, "value")
+            )
         case MultisetType():
-            return spark_types.MapType(to_spark_type(kind.element), spark_types.IntegerType())
+            element = _to_part_type(kind.element, column, "element")
+            return spark_types.MapType(element, spark_types.IntegerType())
         case RowType():
-            return to_spark_schema(kind.fields)
+            return spark_types.StructType(
+                [_to_spark_field(field, f"{column}.{field.name}") for field in kind.fields]
+            )
 
 
 def to_arrow_schema(schema: spark_types.StructType) -> pa.Schema:
@@ -151,18 +173,29 @@ def is_native(kind: DataType) -> bool:
 
 
 def type_text(kind: DataType) -> str:
-    """The type as DESCRIBE prints it: Spark's text, with the lengths of CHAR and VARCHAR."""
+    """The type as DESCRIBE prints it: Spark's text, with the lengths of CHAR and VARCHAR.
+
+    A type that frames lack is printed as the format has it.
+    """
     if isinstance(kind, AtomicType):
         if kind.root is TypeRoot.CHAR:
             return f"char({kind.length})"
         if kind.root is TypeRoot.VARCHAR and kind.length != MAX_LENGTH:
             return f"varchar({kind.length})"
-    return to_spark_type(kind).simpleString()
+    try:
+        return to_spark_type(kind, column="").simpleString()
+    except UnsupportedError:
+        return format_type(kind).lower()
 
 
-def _to_spark_field(field: DataField) -> spark_types.StructField:
+def _to_part_type(kind: DataType, column: str, part: str) -> spark_types.DataType:
+    return to_spark_type(kind, column=f"{column}.{part}")
+
+
+def _to_spark_field(field: DataField, column: str) -> spark_types.StructField:
     metadata = {"comment": field.description} if field.description is not None else {}
-    return spark_types.StructField(field.name, to_spark_type(field.type), metadata=metadata)
+    kind = to_spark_type(field.type, column=column)
+    return spark_types.StructField(field.name, kind, metadata=metadata)
 
 
 def _to_arrow_field(field: spark_types.StructField) -> "pa.Field[pa.DataType]":

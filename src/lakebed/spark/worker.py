@@ -13,6 +13,7 @@ from typing import Protocol, Self, cast
 import pyarrow as pa
 
 from lakebed.errors import LakebedError, StorageError
+from lakebed.spark.microseconds import cut_to_microseconds
 
 RESULT_COLUMN = "result"
 RESULT_SCHEMA = pa.schema([pa.field(RESULT_COLUMN, pa.binary())])
@@ -112,9 +113,11 @@ class WriteRows:
 
 
 def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch in exactly these types."""
+    """The batch in exactly these types; times lose what is behind microseconds."""
     columns = [
-        column if column.type == field.type else column.cast(field.type, safe=False)
+        column
+        if column.type == field.type
+        else cut_to_microseconds(column).cast(field.type, safe=False)
         for column, field in zip(batch.columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -23,7 +23,6 @@ from lakebed.spark.names import quoted
 from lakebed.spark.registry import Registry
 from lakebed.spark.worker import RESULT_COLUMN, WriteRows
 from lakebed.spark.workers import check_workers
-from lakebed.table.commit_message import CommitMessage
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.row_changes import (
     append_changes,
@@ -32,8 +31,9 @@ from lakebed.table.row_changes import (
     overwrite_changes,
     rows_writer,
 )
-from lakebed.table.rows_writer import RowsWriter
 from lakebed.table.table import Table
+from lakebed.table.writing.commit_message import CommitMessage
+from lakebed.table.writing.rows_writer import RowsWriter
 
 Overwrite = Mapping[str, object] | Literal["dynamic"] | None
 

@@ -5,26 +5,32 @@ from dataclasses import dataclass, replace
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.format.paths import FileNames, TablePaths
-from lakebed.format.predicate import Expression
-from lakebed.format.predicate_parser import parse_predicate
+from lakebed.format.predicate.expressions import Expression
+from lakebed.format.predicate.parser import parse_predicate
 from lakebed.format.schema import TableSchema
 from lakebed.format.snapshot import Snapshot
 from lakebed.options.acceptance import check_openable
 from lakebed.options.table_options import TableOptions
 from lakebed.storage.file_io import FileIO
-from lakebed.table.bucket_writer import BucketWrites
-from lakebed.table.commit import Committer, RetryPolicy
-from lakebed.table.entries import bucket_counts, max_sequence_numbers
-from lakebed.table.manifest_merge import MergePolicy
-from lakebed.table.manifests import Manifests
-from lakebed.table.partitions import EveryPartition
-from lakebed.table.plan import Planner
-from lakebed.table.read import SplitReader
-from lakebed.table.scan import Scan
-from lakebed.table.schemas import Schemas
+from lakebed.table.metadata.changelogs import Changelogs
+from lakebed.table.metadata.entries import bucket_counts, max_sequence_numbers
+from lakebed.table.metadata.manifest_merge import MergePolicy
+from lakebed.table.metadata.manifests import Manifests
+from lakebed.table.metadata.partitions import EveryPartition
+from lakebed.table.metadata.schemas import Schemas
+from lakebed.table.metadata.snapshots import Snapshots
+from lakebed.table.metadata.tags import Tags
+from lakebed.table.planning.plan import Planner
+from lakebed.table.planning.split_files import SplitFiles
+from lakebed.table.reading.history import History
+from lakebed.table.reading.read import SplitReader
+from lakebed.table.reading.scan import Scan
+from lakebed.table.reading.scan_plan import ScanSource
 from lakebed.table.session import Session
-from lakebed.table.snapshots import Snapshots
-from lakebed.table.split_files import SplitFiles
+from lakebed.table.writing.bucket_writer import BucketWrites
+from lakebed.table.writing.commit import Committer, RetryPolicy
+
+_DATA_DIRECTORY = "data-file.path-directory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,7 @@ class TableParts:
         paths: Names on disk.
         schema: The schema that is read and written.
         options: Its options, with those of a scan laid over them.
+        texts: The same as text.
         file_io: The store.
         session: Options and effects of this process.
     """
@@ -57,6 +64,7 @@ class TableParts:
     paths: TablePaths
     schema: TableSchema
     options: TableOptions
+    texts: Mapping[str, str]
     file_io: FileIO
     session: Session
 
@@ -65,18 +73,19 @@ class TableParts:
         cls,
         schema: TableSchema,
         *,
-        location: str,
+        paths: TablePaths,
         file_io: FileIO,
         session: Session,
         scan_options: Mapping[str, str],
     ) -> "TableParts":
         """Parses the options of the table, those of a scan going before."""
         return cls(
-            paths=TablePaths(location),
+            paths=replace(paths, data_directory=schema.options.get(_DATA_DIRECTORY)),
             schema=schema,
             options=TableOptions.parse(
                 {**schema.options, **scan_options}, has_primary_key=bool(schema.primary_keys)
             ),
+            texts={**schema.options, **scan_options},
             file_io=file_io,
             session=session,
         )
@@ -85,6 +94,16 @@ class TableParts:
         """The same table with the columns that it had then, and the options that it has now."""
         then = self.schemas.load(snapshot.schema_id)
         return replace(self, schema=replace(then, options=self.schema.options))
+
+    def of_branch(self, name: str) -> "TableParts | None":
+        """The same table seen from a branch, with the options of that; None where there is none."""
+        paths = self.paths.of_branch(name)
+        schema = Schemas(self.file_io, paths).latest()
+        if schema is None:
+            return None
+        return TableParts.of(
+            schema, paths=paths, file_io=self.file_io, session=self.session, scan_options={}
+        )
 
     @property
     def schemas(self) -> Schemas:
@@ -111,6 +130,7 @@ class TableParts:
                 count_min=options.manifest_merge_min_count,
                 full_size_bytes=options.manifest_full_compaction_threshold_size,
             ),
+            threads=self.session.read_threads,
         )
 
     @property
@@ -144,36 +164,51 @@ class TableParts:
             writes_earliest=not options.write_only,
         )
 
+    @property
+    def history(self) -> History:
+        """The table's snapshots, tags and changelogs."""
+        return History(
+            snapshots=self.snapshots,
+            tags=Tags(self.file_io, self.paths),
+            changelogs=Changelogs(self.file_io, self.paths),
+            options=self.schema.options,
+            changelog_producer=self.options.changelog_producer,
+            time_zone=self.session.time_zone,
+        )
+
     def scan(
         self,
-        snapshot: Snapshot | None,
+        source: ScanSource,
         *,
         columns: Sequence[str] | None = None,
         where: str | Expression | None = None,
         limit: int | None = None,
     ) -> Scan:
-        """A scan of one snapshot, read through the schema that it has.
+        """A scan of a snapshot or of changes, read through the schema of these parts.
 
         Raises:
-            InvalidArgumentError: An unknown or doubled column, a bad condition.
+            InvalidArgumentError: An unknown or doubled column, a bad condition, a limit below 0.
             UnsupportedError: An option of the table changes rows in a way Lakebed does not know.
         """
+        if limit is not None and limit < 0:
+            raise InvalidArgumentError(f"limit is {limit}; it cannot be below 0")
         check_openable(
             self.schema.options, use="read", has_primary_key=bool(self.schema.primary_keys)
         )
-        names = _chosen_columns(columns, self.schema)
+        names = chosen_columns(columns, self.schema)
         predicate = (
             parse_predicate(where, self.schema.row_type, time_zone=self.session.time_zone)
             if isinstance(where, str)
             else where
         )
-        file_schemas = {i: self.schemas.load(i) for i in self.schemas.list_ids()}
+        file_schemas = self.schemas.load_all()
         return Scan(
-            snapshot=snapshot,
+            source=source,
             planner=Planner(
                 table_schema=self.schema,
                 file_schemas=file_schemas,
                 options=self.options,
+                texts=self.texts,
                 manifests=self.manifests,
                 split_files=self.split_files,
             ),
@@ -181,9 +216,11 @@ class TableParts:
                 file_io=self.file_io,
                 table_schema=self.schema,
                 file_schemas=file_schemas,
+                options=self.texts,
                 columns=names,
                 predicate=predicate,
                 merge_memory=self.session.merge_memory,
+                time_zone=self.session.time_zone,
             ),
             limit=limit,
             threads=self.session.read_threads,
@@ -220,7 +257,12 @@ class TableParts:
         )
 
 
-def _chosen_columns(columns: Sequence[str] | None, schema: TableSchema) -> tuple[str, ...]:
+def chosen_columns(columns: Sequence[str] | None, schema: TableSchema) -> tuple[str, ...]:
+    """The columns that a scan names, all by default.
+
+    Raises:
+        InvalidArgumentError: An unknown or doubled column.
+    """
     if columns is None:
         return tuple(schema.names)
     if isinstance(columns, str):

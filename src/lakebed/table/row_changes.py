@@ -15,14 +15,14 @@ from lakebed.errors import (
     StorageError,
 )
 from lakebed.format.snapshot import Operation, Snapshot
-from lakebed.table.changes import AppendChanges, Changes, OverwriteChanges
-from lakebed.table.commit import BATCH_COMMIT_IDENTIFIER
-from lakebed.table.commit_message import CommitMessage
-from lakebed.table.partition_spec import converted_spec, partition_filter
-from lakebed.table.partitions import PartitionsAmong
+from lakebed.table.metadata.partitions import PartitionsAmong
 from lakebed.table.parts import TableParts, WriteBase
-from lakebed.table.routing import Router
-from lakebed.table.rows_writer import RowsWriter
+from lakebed.table.writing.changes import AppendChanges, Changes, OverwriteChanges
+from lakebed.table.writing.commit import BATCH_COMMIT_IDENTIFIER
+from lakebed.table.writing.commit_message import CommitMessage
+from lakebed.table.writing.partition_spec import converted_spec, partition_filter
+from lakebed.table.writing.routing import Router
+from lakebed.table.writing.rows_writer import RowsWriter
 
 PartitionChoice = Mapping[str, object] | Literal["dynamic"] | None
 

@@ -7,20 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from lakebed.format.arrow_compute import compute as pc
+from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.data_file_meta import ManifestEntry
-from lakebed.format.evaluation import evaluate
 from lakebed.format.manifest import entries_from_columns
-from lakebed.format.predicate import Expression
+from lakebed.format.predicate.evaluation import evaluate
+from lakebed.format.predicate.expressions import Expression
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.lsm.merge import DELETE
-from lakebed.table.bucket_writer import BucketWriter
-from lakebed.table.commit_message import CommitMessage
-from lakebed.table.partitions import EveryPartition
+from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.parts import TableParts, WriteBase
-from lakebed.table.read import SplitReader
+from lakebed.table.planning.split import Split
+from lakebed.table.reading.read import SplitReader
+from lakebed.table.reading.scan_source import SnapshotSource
 from lakebed.table.row_changes import append_changes, commit, rows_writer
-from lakebed.table.split import Split
+from lakebed.table.writing.bucket_writer import BucketWriter
+from lakebed.table.writing.commit_message import CommitMessage
 
 
 def delete_rows(parts: TableParts, where: str | Expression) -> Snapshot | None:
@@ -34,7 +35,7 @@ def _delete_by_key(parts: TableParts, where: str | Expression) -> Snapshot | Non
     """Writes a -D row for each matching row; the merge does the rest."""
     base = parts.write_base()
     # The snapshot that the sequence numbers go on from: a row that came later is newer than its -D.
-    scan = parts.scan(base.snapshot, where=where)
+    scan = parts.scan(SnapshotSource(snapshot=base.snapshot), where=where)
     with rows_writer(parts, base) as rows:
         for batch in scan.to_batches():
             kinds = np.full(batch.num_rows, DELETE, np.int8)
@@ -48,7 +49,7 @@ def _delete_by_rewrite(parts: TableParts, where: str | Expression) -> Snapshot |
     """Rewrites each append file that holds a matching row, less those rows."""
     base = parts.write_base()
     snapshot = base.snapshot
-    scan = parts.scan(snapshot, where=where)
+    scan = parts.scan(SnapshotSource(snapshot=snapshot), where=where)
     predicate = scan.reader.predicate
     if snapshot is None or predicate is None:
         return None

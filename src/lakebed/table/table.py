@@ -13,21 +13,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from lakebed.errors import InvalidArgumentError
-from lakebed.format.paths import TablePaths
-from lakebed.format.predicate import Expression
+from lakebed.format.paths import MAIN_BRANCH, TablePaths
+from lakebed.format.predicate.expressions import Expression
 from lakebed.format.schema import TableSchema
 from lakebed.format.snapshot import Snapshot
-from lakebed.options.acceptance import OptionReport, check_scan_options, normalize, report
+from lakebed.options.acceptance import OptionReport, report
 from lakebed.options.values import OptionValue
 from lakebed.storage.file_io import FileIO
+from lakebed.table.metadata.snapshots import Snapshots
 from lakebed.table.parts import TableParts
+from lakebed.table.planning.visibility import Visibility
+from lakebed.table.reading.scan import Scan
+from lakebed.table.reading.scan_plan import ScanSource
 from lakebed.table.row_changes import TableWriter, overwrite
 from lakebed.table.row_deletes import delete_rows
-from lakebed.table.scan import Scan
+from lakebed.table.scan_opening import open_scan
 from lakebed.table.session import Effects, Session
-from lakebed.table.snapshots import Snapshots
-from lakebed.table.time_travel import TimeTravel
 
 
 def _clock_ms() -> int:
@@ -64,6 +65,7 @@ class Table:
         schema: Its columns, keys and options when it was loaded.
         file_io: The store.
         session: Options and effects of this process.
+        branch: Whose schemas, snapshots and tags these are.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Table:
     schema: TableSchema
     file_io: FileIO
     session: Session
+    branch: str = MAIN_BRANCH
 
     def __repr__(self) -> str:
         """Name, columns and keys, at a glance."""
@@ -130,38 +133,59 @@ class Table:
             columns: Columns in the order wanted; all by default.
             where: A Spark SQL condition on the columns; rows for which it is true are read.
             limit: How many rows at most, any of them.
-            snapshot_id: Reads the table as of that snapshot.
-            tag: Reads as of a tag.
-            timestamp: Reads as of a time.
-            watermark: Reads as of a watermark.
-            incremental: Reads the changes between two snapshots or tags.
-            incremental_mode: `auto`, `delta`, `changelog` or `diff`.
+            snapshot_id: Reads the table as of that snapshot, with the columns that it had then.
+            tag: Reads as of a tag, whose snapshot may have expired.
+            timestamp: Reads the newest snapshot at a time: epoch milliseconds, a datetime with a
+                time zone, or a text such as `2026-01-31 12:00:00` in the session's zone.
+            watermark: Reads the oldest snapshot with that watermark or a later one.
+            incremental: Reads what came after a start, up to an end with it: ids of snapshots, or
+                names of tags. Added files and changelog files hold rows of every kind, those that
+                went too; which is which, `$audit_log` tells.
+            incremental_mode: What the changes are made of: the files that commits added (`delta`),
+                changelog files (`changelog`), a comparison by key (`diff`), or (`auto`) changelog
+                files where the table has a changelog producer, else added files.
             options: Any scan option of the format.
 
         Raises:
             InvalidArgumentError: An unknown column, a bad condition or option, two points in time.
-            NotFoundError: No such snapshot.
+            NotFoundError: No such snapshot or tag.
             UnsupportedError: The table or the scan needs what Lakebed does not do yet.
         """
-        given = normalize(options or {})
-        check_scan_options(given)
-        arguments = {
-            "snapshot_id": snapshot_id,
-            "tag": tag,
-            "timestamp": timestamp,
-            "watermark": watermark,
-            "incremental": incremental,
-        }
-        if incremental is None and incremental_mode != "auto":
-            raise InvalidArgumentError("incremental_mode says nothing without incremental")
-        if limit is not None and limit < 0:
-            raise InvalidArgumentError(f"limit is {limit}; it cannot be below 0")
-        travel = TimeTravel.of(arguments, given)
-        snapshot = travel.find(self._snapshots)
-        parts = self.parts(given)
-        if snapshot is not None and travel.snapshot_id is not None:
-            parts = parts.as_of(snapshot)
-        return parts.scan(snapshot, columns=columns, where=where, limit=limit)
+        parts, source = open_scan(
+            self._parts_read,
+            {
+                "snapshot_id": snapshot_id,
+                "tag": tag,
+                "timestamp": timestamp,
+                "watermark": watermark,
+                "incremental": incremental,
+                "incremental_mode": incremental_mode,
+            },
+            options or {},
+            visibility=self._visibility,
+        )
+        return self._scan(parts, source, columns=columns, where=where, limit=limit)
+
+    @property
+    def _visibility(self) -> Visibility:
+        """Which levels of a snapshot a scan sees."""
+        return Visibility.BATCH
+
+    def _parts_read(self, scan_options: Mapping[str, str]) -> TableParts:
+        """The parts of the table whose files a scan reads."""
+        return self.parts(scan_options)
+
+    def _scan(
+        self,
+        parts: TableParts,
+        source: ScanSource,
+        *,
+        columns: Sequence[str] | None,
+        where: str | Expression | None,
+        limit: int | None,
+    ) -> Scan:
+        """A scan of one source; what tables that show another's rows do otherwise."""
+        return parts.scan(source, columns=columns, where=where, limit=limit)
 
     def append(self, data: object) -> Snapshot | None:
         """INSERT INTO: adds rows; on a primary-key table they replace rows of their keys.
@@ -248,7 +272,7 @@ class Table:
         """The parts of the table, for the layers above; with a scan's options laid over its own."""
         return TableParts.of(
             self.schema,
-            location=self.location,
+            paths=self._paths,
             file_io=self.file_io,
             session=self.session,
             scan_options=scan_options or {},
@@ -256,4 +280,8 @@ class Table:
 
     @property
     def _snapshots(self) -> Snapshots:
-        return Snapshots(self.file_io, TablePaths(self.location))
+        return Snapshots(self.file_io, self._paths)
+
+    @property
+    def _paths(self) -> TablePaths:
+        return TablePaths(self.location, branch=self.branch)

@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from lakebed.format.predicate import columns_of
+from lakebed.format.predicate.expressions import columns_of
 from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, RowType, TypeRoot
 from lakebed.spark.sql.conditions import scan_predicate
 from lakebed.spark.sql.pruning import Need, needed

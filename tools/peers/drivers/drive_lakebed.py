@@ -5,6 +5,8 @@ from pathlib import Path
 from serving import Answer, Stopwatch, load_rows, save_rows, serve
 
 import lakebed
+from lakebed.table.planning.plan import Visibility
+from lakebed.table.reading.scan_source import SnapshotSource
 
 
 def create(
@@ -46,6 +48,16 @@ def read(*, table: str, out: str | None = None, snapshot: int | None = None) -> 
     return {"seconds": watch.seconds, "rows": rows.num_rows}
 
 
+def read_every_level(*, table: str) -> Answer:
+    """Reads the whole table, level 0 also where the merge engine hides it from readers."""
+    with Stopwatch() as watch:
+        parts = lakebed.load_table(table).parts()
+        snapshot = parts.snapshots.latest()
+        scan = parts.scan(SnapshotSource(snapshot=snapshot, visibility=Visibility.ALL))
+        rows = scan.to_arrow()
+    return {"seconds": watch.seconds, "rows": rows.num_rows}
+
+
 def peak_memory(*, table: str, options: dict[str, str]) -> Answer:
     """Reads batch by batch, keeping none; how far resident memory rose, in bytes."""
     handle = lakebed.load_table(table, options)
@@ -53,6 +65,17 @@ def peak_memory(*, table: str, options: dict[str, str]) -> Answer:
     before = _status_bytes("VmRSS")
     rows = sum(batch.num_rows for batch in handle.scan().to_batches())
     return {"bytes": _status_bytes("VmHWM") - before, "rows": rows}
+
+
+def plan(*, table: str, where: str | None) -> Answer:
+    """Plans a scan and reads nothing; how far resident memory rose meanwhile, in bytes."""
+    handle = lakebed.load_table(table)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    before = _status_bytes("VmRSS")
+    with Stopwatch() as watch:
+        splits = handle.scan(where=where).plan().splits
+    peak = _status_bytes("VmHWM") - before
+    return {"seconds": watch.seconds, "splits": len(splits), "peak_bytes": peak}
 
 
 def _status_bytes(name: str) -> int:
@@ -63,4 +86,13 @@ def _status_bytes(name: str) -> int:
 
 
 if __name__ == "__main__":
-    serve({"create": create, "write": write, "read": read, "peak_memory": peak_memory})
+    serve(
+        {
+            "create": create,
+            "write": write,
+            "read": read,
+            "read_every_level": read_every_level,
+            "peak_memory": peak_memory,
+            "plan": plan,
+        }
+    )

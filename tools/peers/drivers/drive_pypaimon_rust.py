@@ -23,13 +23,21 @@ def write(*, table: str, data: str) -> Answer:
     return {"seconds": watch.seconds, "rows": rows.num_rows}
 
 
-def read(*, table: str, out: str | None = None, snapshot: int | None = None) -> Answer:
-    """Reads the whole table."""
+def read(
+    *,
+    table: str,
+    out: str | None = None,
+    options: dict[str, str] | None = None,
+    columns: list[str] | None = None,
+) -> Answer:
+    """Reads a table: all columns or some, as the options of the scan say."""
     with Stopwatch() as watch:
-        options = {} if snapshot is None else {"scan.snapshot-id": str(snapshot)}
-        builder = _load_table(table).new_read_builder(options)
+        builder = _load_table(table).new_read_builder(options or {})
+        if columns is not None:
+            builder.with_projection(columns)
         batches = builder.new_read().read(builder.new_scan().plan().splits())
-        rows = pa.Table.from_batches(batches)
+        # Without rows there are no batches, and so no schema either.
+        rows = pa.Table.from_batches(batches) if batches else pa.table({})
     save_rows(rows, out)
     return {"seconds": watch.seconds, "rows": rows.num_rows}
 

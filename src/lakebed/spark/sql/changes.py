@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from lakebed.errors import InvalidArgumentError
-from lakebed.format.predicate_parser import parse_predicate
+from lakebed.format.predicate.parser import parse_predicate
 from lakebed.spark.alignment import align_by_name, align_by_position
 from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
 from lakebed.spark.lake import Lake

@@ -11,8 +11,8 @@ from datetime import date, datetime, tzinfo
 from sqlglot import exp
 
 from lakebed.errors import LakebedError
-from lakebed.format.predicate import Cast, Expression, conjunction, walk
-from lakebed.format.predicate_parser import parse_predicate
+from lakebed.format.predicate.expressions import Cast, Expression, conjunction, walk
+from lakebed.format.predicate.parser import parse_predicate
 from lakebed.format.types import AtomicType, RowType, TypeRoot
 from lakebed.spark.names import quoted
 

@@ -12,7 +12,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from sqlglot import exp
 
-from lakebed.format.predicate import Expression
+from lakebed.format.predicate.expressions import Expression
+from lakebed.format.schema import TableSchema
 from lakebed.format.types import AtomicType
 from lakebed.spark.lake import NOW, Lake, Travel
 from lakebed.spark.names import TableName, bare_or_quoted
@@ -23,6 +24,8 @@ from lakebed.spark.sql.tokens import TokenKind, tokenize
 from lakebed.table.table import Table
 
 _PARAMETER = "__lakebed_table_"
+# Options of a table that say what its readers see begin so.
+_POINT_KEYS = ("scan.", "incremental-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +51,21 @@ NO_ARGUMENTS = Arguments()
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """A table where a query reads it."""
+    """A table where a query reads it.
+
+    Attributes:
+        reference: The place.
+        name: The table's name.
+        table: The table.
+        travel: The point that is read.
+        schema: The columns that it had then.
+    """
 
     reference: Reference
     name: TableName
     table: Table
+    travel: Travel
+    schema: TableSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,46 +82,76 @@ def run_query(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFra
     if not uses:
         return lake.sql(text, given.args, **given.fields)
     spliced = _spliced(query, uses, has_fields=bool(given.fields))
-    travels = _travels(lake, uses)
     needs = [_need(query, use, given) for use in uses]
     try:
-        return _run(lake, spliced, uses, travels=travels, needs=needs, given=given)
+        return _run(lake, spliced, uses, needs=needs, given=given)
     except AnalysisException as error:
         is_pruned = any(need is not ALL for need in needs)
         if not is_pruned or not (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
             raise
     # Once more with every column: the error then lists what the tables really have.
-    return _run(lake, spliced, uses, travels=travels, needs=[ALL] * len(uses), given=given)
+    return _run(lake, spliced, uses, needs=[ALL] * len(uses), given=given)
 
 
 def _uses(lake: Lake, query: QueryText) -> list[_Use]:
-    tables: dict[TableName, Table] = {}
+    named = [
+        (reference, name)
+        for reference in query.references
+        if (name := lake.resolve(reference.parts)) is not None
+    ]
+    tables = {name: lake.load(name) for name in dict.fromkeys(name for _, name in named)}
+    current = [name for reference, name in named if _is_current(reference, tables[name])]
+    pinned = {
+        name: _pin(tables[name]) for name in dict.fromkeys(current) if current.count(name) > 1
+    }
     uses = []
-    for reference in query.references:
-        name = lake.resolve(reference.parts)
-        if name is not None:
-            if name not in tables:
-                tables[name] = lake.load(name)
-            uses.append(_Use(reference, name, tables[name]))
+    for reference, name in named:
+        table = tables[name]
+        if _is_current(reference, table):
+            travel, schema = pinned.get(name, NOW), table.schema
+        else:
+            travel = _travel(lake, reference)
+            schema = lake.schema_read(table, travel=travel, options=reference.options)
+        uses.append(_Use(reference, name, table, travel, schema))
     return uses
+
+
+def _is_current(reference: Reference, table: Table) -> bool:
+    """Whether a table is read as it is now."""
+    return (
+        reference.version is None
+        and reference.timestamp is None
+        and not reference.options
+        and not any(key.startswith(_POINT_KEYS) for key in table.options)
+    )
+
+
+def _pin(table: Table) -> Travel:
+    """The newest snapshot, for all uses of the table in a query.
+
+    Columns that were changed since are not in it; until the next commit, each use looks for itself.
+    """
+    latest = table.latest_snapshot()
+    is_whole = latest is not None and latest.schema_id == table.schema.id
+    return Travel(snapshot_id=latest.id) if latest is not None and is_whole else NOW
 
 
 def _need(query: QueryText, use: _Use, given: Arguments) -> Need:
     if any(isinstance(value, Column | str) for value in given.fields.values()):
         # The text is not whole yet: a field may name a column.
         return ALL
-    need = needed(query, use.reference, use.table.schema.names)
+    need = needed(query, use.reference, use.schema.names)
     if need.columns == ():
-        return Need((_smallest_column(use.table),), need.conjuncts)
+        return Need((_smallest_column(use.schema),), need.conjuncts)
     return need
 
 
-def _smallest_column(table: Table) -> str:
+def _smallest_column(schema: TableSchema) -> str:
     """A column to count rows by: a key column is read for the merge in any case."""
-    if table.primary_keys:
-        return table.primary_keys[0]
-    atomic = (each.name for each in table.schema.fields if isinstance(each.type, AtomicType))
-    return next(atomic, table.schema.names[0])
+    if schema.primary_keys:
+        return schema.primary_keys[0]
+    atomic = (each.name for each in schema.fields if isinstance(each.type, AtomicType))
+    return next(atomic, schema.names[0])
 
 
 def _run(
@@ -116,7 +159,6 @@ def _run(
     spliced: str,
     uses: list[_Use],
     *,
-    travels: list[Travel],
     needs: list[Need],
     given: Arguments,
 ) -> DataFrame:
@@ -125,10 +167,10 @@ def _run(
             use.table,
             columns=need.columns,
             where=_predicate(lake, use, need.conjuncts, given=given),
-            travel=travel,
+            travel=use.travel,
             options=use.reference.options,
         )
-        for index, (use, travel, need) in enumerate(zip(uses, travels, needs, strict=True))
+        for index, (use, need) in enumerate(zip(uses, needs, strict=True))
     }
     return lake.sql(spliced, given.args, **frames, **given.fields)
 
@@ -139,33 +181,14 @@ def _predicate(
     if not conjuncts:
         return None
     return scan_predicate(
-        conjuncts, use.table.schema.row_type, time_zone=lake.time_zone, arguments=given.named
+        conjuncts, use.schema.row_type, time_zone=lake.time_zone, arguments=given.named
     )
-
-
-def _travels(lake: Lake, uses: list[_Use]) -> list[Travel]:
-    """What each use reads; uses of one table without a point in time read the same snapshot."""
-    current = [use.name for use in uses if _travel(lake, use.reference) is NOW]
-    pinned: dict[TableName, Travel] = {}
-    for use in uses:
-        if current.count(use.name) > 1 and use.name not in pinned:
-            latest = use.table.latest_snapshot()
-            pinned[use.name] = Travel(snapshot_id=latest.id) if latest is not None else NOW
-    found = []
-    for use in uses:
-        travel = _travel(lake, use.reference)
-        found.append(pinned.get(use.name, NOW) if travel is NOW else travel)
-    return found
 
 
 def _travel(lake: Lake, reference: Reference) -> Travel:
     if reference.version is not None:
         token = tokenize(reference.version)[0]
-        if token.kind is TokenKind.STRING and not token.value.isdigit():
-            return Travel(tag=token.value)
-        return Travel(
-            snapshot_id=int(token.value if token.kind is TokenKind.STRING else token.text)
-        )
+        return Travel(version=token.value if token.kind is TokenKind.STRING else token.text)
     if reference.timestamp is not None:
         instant = f"unix_millis(cast({reference.timestamp} AS TIMESTAMP))"
         return Travel(timestamp_ms=lake.sql(f"SELECT {instant}").collect()[0][0])

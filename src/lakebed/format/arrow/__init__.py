@@ -1,0 +1,1 @@
+"""How Arrow's types, arrays and kernels are used."""

@@ -1,0 +1,1 @@
+"""Avro: manifests, and data files."""

@@ -1,0 +1,1 @@
+"""BinaryRow, the row of keys, partitions and bounds."""

@@ -1,0 +1,1 @@
+"""Indexes that a writer made over the columns of one data file (format.md 14)."""

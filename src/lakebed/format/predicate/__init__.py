@@ -1,0 +1,1 @@
+"""Conditions: their text, their meaning for rows, and for bounds of rows."""

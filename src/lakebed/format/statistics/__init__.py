@@ -1,0 +1,1 @@
+"""Statistics of columns: as manifests keep them, and as writers make them."""

@@ -1,0 +1,73 @@
+"""What is a tag, and how is its file read (format.md 3)?
+
+A tag's file is the snapshot's own JSON, so that the tag outlives the snapshot's file. Where the tag
+has a retention, two members follow: `tagCreateTime`, a local time as an array of year, month, day,
+hour, minute, second and nanosecond, and `tagTimeRetained`, seconds.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from lakebed.errors import CorruptTableError
+from lakebed.format.json_text import parse_json_object
+from lakebed.format.snapshot import Snapshot
+
+_CREATE_TIME, _TIME_RETAINED = "tagCreateTime", "tagTimeRetained"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """A named snapshot.
+
+    Attributes:
+        name: Its name.
+        snapshot: What it names.
+        create_time: Local time of its making, to the microsecond; None where it has no retention.
+        time_retained: How long it is kept; None for ever.
+    """
+
+    name: str
+    snapshot: Snapshot
+    create_time: datetime | None
+    time_retained: timedelta | None
+
+    @classmethod
+    def from_json(cls, data: bytes, path: str, *, name: str) -> "Tag":
+        """The tag that a file holds.
+
+        Raises:
+            CorruptTableError: The file is no tag.
+            UnsupportedError: Its snapshot is of a newer version.
+        """
+        members = parse_json_object(data, path)
+        return cls(
+            name=name,
+            snapshot=Snapshot.from_json(data, path),
+            create_time=_create_time(members.get(_CREATE_TIME), path),
+            time_retained=_time_retained(members.get(_TIME_RETAINED), path),
+        )
+
+
+def _create_time(value: object, path: str) -> datetime | None:
+    if value is None:
+        return None
+    # Parts that are zero at the end may be left out, down to the minute.
+    if isinstance(value, list) and 5 <= len(value) <= 7 and all(type(v) is int for v in value):
+        year, month, day, hour, minute, second, nanos = (*value, 0, 0)[:7]
+        try:
+            # It is a local time, of a zone that the file does not tell.
+            return datetime(year, month, day, hour, minute, second, nanos // 1000)  # noqa: DTZ001
+        except ValueError as error:
+            raise CorruptTableError(path, f"{_CREATE_TIME} is no time: {error}") from error
+    raise CorruptTableError(path, f"{_CREATE_TIME} is {value!r}, not year, month, day, hour, ...")
+
+
+def _time_retained(value: object, path: str) -> timedelta | None:
+    if value is None:
+        return None
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return timedelta(seconds=value)
+        except (OverflowError, ValueError) as error:
+            raise CorruptTableError(path, f"{_TIME_RETAINED} is {value!r}: {error}") from error
+    raise CorruptTableError(path, f"{_TIME_RETAINED} is {value!r}, not a number of seconds")

@@ -1,0 +1,283 @@
+"""The metadata tree of a snapshot: manifest lists, manifests, entries (format.md 6, 7)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lakebed.format.arrow.compute import compute as pc
+from lakebed.format.avro.codec import RowChoice
+from lakebed.format.binary_row.codec import decode_rows, encode_rows
+from lakebed.format.data_file_meta import (
+    EMPTY_STATS,
+    FileKind,
+    ManifestEntry,
+    SimpleStats,
+)
+from lakebed.format.manifest import (
+    ENTRY_COLUMNS,
+    ManifestFileMeta,
+    entries_from_columns,
+)
+from lakebed.format.manifest_file import (
+    read_manifest,
+    read_manifest_list,
+    write_manifest,
+    write_manifest_list,
+)
+from lakebed.format.paths import FileNames, TablePaths
+from lakebed.format.predicate.expressions import Expression
+from lakebed.format.predicate.pruning import may_match
+from lakebed.format.snapshot import Snapshot
+from lakebed.format.statistics.stored import StatsColumns, bounds_from_stats
+from lakebed.format.types import DataField
+from lakebed.storage.file_io import FileIO
+from lakebed.table.metadata.entries import live_entries, net_entries
+from lakebed.table.metadata.live_files import LiveScan
+from lakebed.table.metadata.manifest_merge import MergePolicy
+from lakebed.table.metadata.partitions import PartitionFilter, entries_of_partitions
+from lakebed.table.metadata.plan_step import EntryStep, PlanStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenLists:
+    """What a try to commit wrote.
+
+    Attributes:
+        base_list: File name of the base manifest list.
+        base_list_size: Its bytes.
+        delta_list: File name of the delta manifest list.
+        delta_list_size: Its bytes.
+        unshared_paths: Every file written, all useless if the try loses.
+    """
+
+    base_list: str
+    base_list_size: int
+    delta_list: str
+    delta_list_size: int
+    unshared_paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifests:
+    """Reads and writes the manifests of one table.
+
+    Attributes:
+        file_io: The store.
+        paths: Names on disk.
+        partition_fields: The partition columns, in order.
+        compression: `manifest.compression`.
+        zstd_level: `file.compression.zstd-level`.
+        merge_policy: When a commit merges manifests.
+        threads: How many manifests are decoded at once.
+    """
+
+    file_io: FileIO
+    paths: TablePaths
+    partition_fields: tuple[DataField, ...]
+    compression: str
+    zstd_level: int
+    merge_policy: MergePolicy
+    threads: int = 1
+
+    def files(self, snapshot: Snapshot) -> list[ManifestFileMeta]:
+        """The manifests that together say what is live."""
+        return [
+            meta
+            for name, size in (
+                (snapshot.base_manifest_list, snapshot.base_manifest_list_size),
+                (snapshot.delta_manifest_list, snapshot.delta_manifest_list_size),
+            )
+            for meta in self._list(name, size)
+        ]
+
+    def delta_files(self, snapshot: Snapshot) -> list[ManifestFileMeta]:
+        """The manifests of what a snapshot changed."""
+        return self._list(snapshot.delta_manifest_list, snapshot.delta_manifest_list_size)
+
+    def changelog_files(self, snapshot: Snapshot) -> list[ManifestFileMeta]:
+        """The manifests of a snapshot's changelog; none where it brought no changelog."""
+        if snapshot.changelog_manifest_list is None:
+            return []
+        return self._list(snapshot.changelog_manifest_list, snapshot.changelog_manifest_list_size)
+
+    def _list(self, name: str, size: int | None) -> list[ManifestFileMeta]:
+        return read_manifest_list(self.file_io, self.paths.manifest(name), size=size)
+
+    def prune(
+        self, metas: Sequence[ManifestFileMeta], predicate: Expression | None
+    ) -> list[ManifestFileMeta]:
+        """Those that may hold a partition for which a predicate on partition columns is true."""
+        if predicate is None or not metas:
+            return list(metas)
+        stats = StatsColumns(
+            pa.chunked_array([[m.partition_stats.min_values for m in metas]], pa.binary()),
+            pa.chunked_array([[m.partition_stats.max_values for m in metas]], pa.binary()),
+            pa.chunked_array(
+                [pa.array([m.partition_stats.null_counts for m in metas], pa.list_(pa.int64()))]
+            ),
+        )
+        bounds = bounds_from_stats(stats, self.partition_fields, source=self.paths.location)
+        counts = np.array([m.num_added_files + m.num_deleted_files for m in metas], np.int64)
+        mask = may_match(predicate, bounds, counts)
+        return [meta for meta, kept in zip(metas, mask.tolist(), strict=True) if kept]
+
+    def entries(self, metas: Sequence[ManifestFileMeta]) -> pa.Table:
+        """All entries of some manifests, as `ENTRY_COLUMNS`."""
+        tables = [self._read(meta) for meta in metas]
+        return pa.concat_tables(tables) if tables else ENTRY_COLUMNS.empty_table()
+
+    def _read(
+        self,
+        meta: ManifestFileMeta,
+        columns: frozenset[str] | None = None,
+        choice: RowChoice | None = None,
+    ) -> pa.Table:
+        path = self.paths.manifest(meta.file_name)
+        return read_manifest(
+            self.file_io, path, size=meta.file_size, columns=columns, choice=choice
+        )
+
+    def of_partitions(self, entries: pa.Table, partitions: PartitionFilter) -> pa.Table:
+        """The entries of the partitions that a filter keeps."""
+        kept = entries_of_partitions(entries, partitions)
+        return entries if kept.all() else entries.filter(pa.array(kept))
+
+    def live_files(
+        self, metas: Sequence[ManifestFileMeta], scan: LiveScan
+    ) -> tuple[pa.Table, list[PlanStep]]:
+        """The live ones among the entries of manifests, with little memory beside the result.
+
+        Raises:
+            CorruptTableError: A manifest is damaged, or a file was added twice.
+        """
+        return scan.live_files(
+            metas, read=self._read, threads=self.threads, source=self.paths.location
+        )
+
+    def net(self, entries: pa.Table) -> pa.Table:
+        """The live ones among entries of whole partitions or buckets."""
+        return live_entries(entries, source=self.paths.location)
+
+    def live(self, snapshot: Snapshot, *, partitions: PartitionFilter) -> pa.Table:
+        """The live entries of some partitions at a snapshot."""
+        step = EntryStep("partitions", lambda entries: entries_of_partitions(entries, partitions))
+        return self.live_files(self.files(snapshot), LiveScan(steps=(step,)))[0]
+
+    def delete_entries(self, live: pa.Table) -> list[ManifestEntry]:
+        """DELETE entries for live ones, repeating all that the ADD said (format.md 7)."""
+        kind = pa.array(np.full(live.num_rows, FileKind.DELETE), ENTRY_COLUMNS.field("kind").type)
+        index = ENTRY_COLUMNS.get_field_index("kind")
+        return entries_from_columns(live.set_column(index, ENTRY_COLUMNS.field("kind"), kind))
+
+    def write(
+        self, entries: Sequence[ManifestEntry], latest: Snapshot | None, *, names: FileNames
+    ) -> WrittenLists:
+        """Writes the manifest of a change and both lists of the snapshot to come."""
+        written: list[str] = []
+        delta = self._write_manifests(entries, names, written)
+        base = self._merged(self.files(latest) if latest else [], names, written)
+        base_list, base_size = self._write_list(base, names, written)
+        delta_list, delta_size = self._write_list(delta, names, written)
+        return WrittenLists(
+            base_list=base_list,
+            base_list_size=base_size,
+            delta_list=delta_list,
+            delta_list_size=delta_size,
+            unshared_paths=tuple(written),
+        )
+
+    def _write_list(
+        self, metas: Sequence[ManifestFileMeta], names: FileNames, written: list[str]
+    ) -> tuple[str, int]:
+        name = names.manifest_list()
+        path = self.paths.manifest(name)
+        written.append(path)
+        size = write_manifest_list(
+            self.file_io, path, metas, compression=self.compression, level=self.zstd_level
+        )
+        return name, size
+
+    def _merged(
+        self, metas: Sequence[ManifestFileMeta], names: FileNames, written: list[str]
+    ) -> list[ManifestFileMeta]:
+        merged: list[ManifestFileMeta] = []
+        for group in self.merge_policy.pick(metas):
+            if len(group) == 1:
+                merged += group
+                continue
+            left = net_entries(self.entries(group), source=self.paths.location)
+            merged += self._write_manifests(entries_from_columns(left), names, written)
+        return merged
+
+    def _write_manifests(
+        self, entries: Sequence[ManifestEntry], names: FileNames, written: list[str]
+    ) -> list[ManifestFileMeta]:
+        """One manifest, or several where one would grow far beyond the target size."""
+        metas = []
+        # An entry takes a few hundred bytes compressed; the target need only be met roughly.
+        step = max(self.merge_policy.target_size_bytes // 256, 1)
+        for start in range(0, len(entries), step):
+            part = entries[start : start + step]
+            name = names.manifest()
+            path = self.paths.manifest(name)
+            written.append(path)
+            size = write_manifest(
+                self.file_io, path, part, compression=self.compression, level=self.zstd_level
+            )
+            metas.append(self._meta(name, size, part))
+        return metas
+
+    def _meta(self, name: str, size: int, entries: Sequence[ManifestEntry]) -> ManifestFileMeta:
+        added = sum(entry.kind is FileKind.ADD for entry in entries)
+        buckets = [entry.bucket for entry in entries]
+        levels = [entry.file.level for entry in entries]
+        row_ids = _row_ids(entries)
+        return ManifestFileMeta(
+            file_name=name,
+            file_size=size,
+            num_added_files=added,
+            num_deleted_files=len(entries) - added,
+            partition_stats=self._partition_stats(entries),
+            schema_id=max(entry.file.schema_id for entry in entries),
+            min_bucket=min(buckets),
+            max_bucket=max(buckets),
+            min_level=min(levels),
+            max_level=max(levels),
+            min_row_id=row_ids[0] if row_ids else None,
+            max_row_id=row_ids[1] if row_ids else None,
+        )
+
+    def _partition_stats(self, entries: Sequence[ManifestEntry]) -> SimpleStats:
+        if not self.partition_fields:
+            return EMPTY_STATS
+        types = [field.type for field in self.partition_fields]
+        rows = pa.array([entry.partition for entry in entries], pa.binary())
+        columns = decode_rows(rows, types, source="partition")
+        ends = [pc.min_max(column) for column in columns]
+        low, high = (
+            encode_rows(
+                [
+                    pa.array([bound[end].as_py()], column.type)
+                    for bound, column in zip(ends, columns, strict=True)
+                ],
+                types,
+            )[0].as_py()
+            for end in ("min", "max")
+        )
+        return SimpleStats(
+            min_values=low,
+            max_values=high,
+            null_counts=tuple(column.null_count for column in columns),
+        )
+
+
+def _row_ids(entries: Sequence[ManifestEntry]) -> tuple[int, int] | None:
+    """Range of row ids, known only when every file has one."""
+    firsts = [entry.file.first_row_id for entry in entries]
+    known = [first for first in firsts if first is not None]
+    if len(known) < len(firsts):
+        return None
+    ends = [first + entry.file.row_count - 1 for first, entry in zip(known, entries, strict=True)]
+    return min(known), max(ends)

@@ -1,0 +1,1 @@
+"""From splits to rows, and from a question to splits."""

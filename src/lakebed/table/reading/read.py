@@ -1,0 +1,279 @@
+"""How a split becomes Arrow batches: merged, filtered, projected.
+
+A reader is a value: it holds no open file and no thread, travels to Spark's workers, and reads any
+number of splits.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+import numpy as np
+import pyarrow as pa
+
+from lakebed.errors import CorruptTableError
+from lakebed.format.arrow.types import to_arrow_schema
+from lakebed.format.arrow.typing import rows_without_columns
+from lakebed.format.deletion_vector import read_deletion_vector
+from lakebed.format.evolution import file_columns
+from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
+from lakebed.format.predicate.evaluation import filter_table
+from lakebed.format.predicate.expressions import Expression, columns_of, split_by_columns
+from lakebed.format.schema import TableSchema
+from lakebed.format.types import DataField
+from lakebed.lsm.engines import Folding, Picking, merging_of
+from lakebed.lsm.folding import folded_rows
+from lakebed.lsm.section_plan import Mask
+from lakebed.lsm.winners import winner_masks
+from lakebed.storage.file_io import FileIO
+from lakebed.table.planning.split import Split, SplitFile, SplitSection
+from lakebed.table.reading.file_view import FileView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitReader:
+    """Reads splits of one scan.
+
+    Attributes:
+        file_io: The store.
+        table_schema: The schema that is read.
+        file_schemas: Every schema that some file was written with, by id.
+        options: Options of the table, those of the scan laid over them.
+        columns: Columns out, in order; on a table with a primary key `_SEQUENCE_NUMBER` and
+            `_VALUE_KIND` may be among them.
+        predicate: Rows out are those for which it is true; None for all.
+        merge_memory: Budget in bytes of one `read` (`lakebed.merge.memory`).
+        time_zone: Where local times become instants, and back, where a column's type changed
+            (`lakebed.time-zone`).
+        use_threads: Whether one `read` may use more than the calling thread.
+        keep_deletes: Whether -U and -D rows come out, too.
+    """
+
+    file_io: FileIO
+    table_schema: TableSchema
+    file_schemas: Mapping[int, TableSchema]
+    options: Mapping[str, str]
+    columns: tuple[str, ...]
+    predicate: Expression | None
+    merge_memory: int
+    time_zone: tzinfo
+    use_threads: bool = False
+    keep_deletes: bool = False
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Arrow schema of every batch."""
+        return to_arrow_schema([self.field(name) for name in self.columns])
+
+    def read(self, split: Split) -> Iterator[pa.RecordBatch]:
+        """The rows of one split."""
+        schema = self.schema
+        for table in self._read_tables(split):
+            if not self.columns:
+                yield rows_without_columns(table.num_rows)
+                continue
+            _check_nulls(table, schema, split)
+            yield from table.select(self.columns).cast(schema).to_batches()
+
+    def reads_as_stored(self, split: Split) -> bool:
+        """Whether a reader of Parquet that knows columns by name alone gets this split right.
+
+        That takes raw Parquet files without deletion vectors, and every wanted column in each of
+        them under the name and type of today: a file of an older schema may have it under another
+        name, or another column under that name.
+        """
+        fields = self._wanted_fields()
+        schemas = {file.schema_id for file in split.files}
+        return (
+            split.is_raw
+            and not self.keep_deletes
+            and all(
+                file.deletion_vector is None and file.path.endswith(".parquet")
+                for file in split.files
+            )
+            and all(
+                column.as_stored
+                for schema_id in schemas
+                for column in file_columns(fields, self.file_schemas[schema_id])
+            )
+        )
+
+    def count(self, split: Split) -> int:
+        """Number of rows of one split, decoding no more than it takes."""
+        if self.predicate is not None and not self._is_of_partitions(self.predicate):
+            return sum(table.num_rows for table in self._read_tables(split))
+        return sum(map(self._count_section, split.sections))
+
+    def _is_of_partitions(self, predicate: Expression) -> bool:
+        """Whether a predicate is of partition columns alone, so that planning applied it."""
+        return split_by_columns(predicate, set(self.table_schema.partition_keys))[1] is None
+
+    def _count_section(self, section: SplitSection) -> int:
+        if not section.needs_merge:
+            return sum(self._live_count(file) for file in section.files)
+        match self._merging():
+            case Picking() as picking:
+                masks = self._masks(section, picking)
+                return sum(int(np.count_nonzero(mask)) for mask in masks)
+            case Folding() as folding:
+                return sum(table.num_rows for table in self._folded(section, folding, ()))
+
+    def _live_count(self, file: SplitFile) -> int:
+        vector = file.deletion_vector
+        if vector is None:
+            return file.row_count
+        if vector.cardinality is not None:
+            return file.row_count - vector.cardinality
+        removed = self.removed(file)
+        return file.row_count - (0 if removed is None else int(np.count_nonzero(removed)))
+
+    def _read_tables(self, split: Split) -> Iterator[pa.Table]:
+        wanted = self._wanted_fields()
+        for section in split.sections:
+            if not section.needs_merge:
+                for file in section.files:
+                    removed = self.removed(file)
+                    keep = None if removed is None else ~removed
+                    yield from self._read_file(self._view(file, wanted), keep)
+                continue
+            match self._merging():
+                case Folding() as folding:
+                    names = [field.name for field in wanted]
+                    for table in self._folded(section, folding, names):
+                        yield from self._matching(table)
+                case Picking() as picking:
+                    masks = self._masks(section, picking)
+                    for file, mask in zip(section.files, masks, strict=True):
+                        if mask.any():
+                            yield from self._read_file(self._view(file, wanted), mask)
+
+    def _read_file(self, view: FileView, keep: Mask | None) -> Iterator[pa.Table]:
+        for rows in view.read_values(keep, budget_bytes=self.merge_memory // 2):
+            yield from self._matching(rows)
+
+    def _matching(self, rows: pa.Table) -> Iterator[pa.Table]:
+        table = rows if self.predicate is None else filter_table(rows, self.predicate)
+        if table.num_rows:
+            yield table
+
+    def _merging(self) -> Picking | Folding:
+        return merging_of(self.table_schema, self.options)
+
+    def _masks(self, section: SplitSection, picking: Picking) -> list[Mask]:
+        return winner_masks(
+            self._section_files(section),
+            order=picking.order,
+            pick=picking.pick,
+            budget_bytes=self.merge_memory,
+            keep_deletes=self.keep_deletes,
+        )
+
+    def _folded(
+        self, section: SplitSection, folding: Folding, wanted: Sequence[str]
+    ) -> Iterator[pa.Table]:
+        return folded_rows(
+            self._section_files(section),
+            order=folding.order,
+            engine=folding.engine,
+            wanted=wanted,
+            budget_bytes=self.merge_memory,
+            with_lookup=folding.with_lookup,
+            keep_deletes=self.keep_deletes,
+        )
+
+    def _section_files(self, section: SplitSection) -> list["_SectionFile"]:
+        return [
+            _SectionFile(view=self._view(file, ()), run=run, reader=self)
+            for run, members in enumerate(section.runs)
+            for file in members
+        ]
+
+    def removed(self, file: SplitFile) -> Mask | None:
+        """Rows that the deletion vector of a file took out; None without one."""
+        if file.deletion_vector is None:
+            return None
+        return read_deletion_vector(
+            self.file_io, file.deletion_vector, data_file=file.path, row_count=file.row_count
+        )
+
+    def _view(self, file: SplitFile, fields: tuple[DataField, ...]) -> FileView:
+        return FileView(
+            file_io=self.file_io,
+            file=file,
+            file_schema=self.file_schemas[file.schema_id],
+            fields=fields,
+            use_threads=self.use_threads,
+            time_zone=self.time_zone,
+            options=self.options,
+        )
+
+    def field(self, name: str) -> DataField:
+        """A column of the table or a system column, by name."""
+        return _SYSTEM_FIELDS[name] if name in _SYSTEM_FIELDS else self.table_schema.field(name)
+
+    def _wanted_fields(self) -> tuple[DataField, ...]:
+        names = set(self.columns)
+        if self.predicate is not None:
+            names |= columns_of(self.predicate)
+        system = tuple(f for name, f in _SYSTEM_FIELDS.items() if name in names)
+        return system + tuple(f for f in self.table_schema.fields if f.name in names)
+
+
+def _check_nulls(table: pa.Table, schema: pa.Schema, split: Split) -> None:
+    for field in schema:
+        if not field.nullable and table.column(field.name).null_count:
+            paths = split.file_paths
+            where = paths[0] if len(paths) == 1 else paths[0].rpartition("/")[0]
+            problem = f"its rows have nulls in column {field.name!r}, which is NOT NULL"
+            raise CorruptTableError(where, problem)
+
+
+_SYSTEM_FIELDS = {field.name: field for field in (SEQUENCE_NUMBER, VALUE_KIND)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SectionFile:
+    """A file as the merge kernel sees it (`windows.SectionFile`)."""
+
+    view: FileView
+    run: int
+    reader: SplitReader
+
+    @property
+    def row_count(self) -> int:
+        return self.view.file.row_count
+
+    @property
+    def ordinal(self) -> int:
+        return self.view.file.ordinal
+
+    @property
+    def level(self) -> int:
+        return self.view.file.level
+
+    @property
+    def min_sequence_number(self) -> int:
+        return self.view.file.min_sequence_number
+
+    @property
+    def max_sequence_number(self) -> int:
+        return self.view.file.max_sequence_number
+
+    @property
+    def has_deletes(self) -> bool:
+        return self.view.file.may_hold_deletes
+
+    def removed(self) -> Mask | None:
+        return self.reader.removed(self.view.file)
+
+    def decoded_bytes(self, names: Sequence[str]) -> int:
+        return self._with(names).decoded_bytes()
+
+    def read_columns(self, names: Sequence[str]) -> pa.Table:
+        return self._with(names).read_whole()
+
+    def stream_columns(self, names: Sequence[str], *, batch_rows: int) -> Iterator[pa.Table]:
+        return self._with(names).stream(batch_rows=batch_rows)
+
+    def _with(self, names: Sequence[str]) -> FileView:
+        return replace(self.view, fields=tuple(self.reader.field(name) for name in names))

@@ -1,0 +1,1 @@
+"""What a table says of itself, as tables: snapshots, files, partitions ... (`t$snapshots`)."""

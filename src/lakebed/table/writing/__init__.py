@@ -1,0 +1,1 @@
+"""From rows to files, and from files to a snapshot."""

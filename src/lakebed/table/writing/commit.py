@@ -1,0 +1,254 @@
+"""How a change becomes a snapshot, and why a crash anywhere is safe (format.md 2, 3, 16).
+
+A commit writes, in this order:
+
+1. data files                  by the writers, before; nobody refers to them yet
+2. a manifest with the changes
+3. the base manifest list      the manifests of the newest snapshot, perhaps with some merged
+4. the delta manifest list     names (2)
+5. `snapshot-N`                put-if-absent: *the commit becomes visible here, and only here*
+6. the hints                   `LATEST`, and `EARLIEST` of the first snapshot
+
+A crash before 5 leaves files that no snapshot names, which orphan cleaning finds; a crash after 5
+leaves a stale hint, which readers do not believe (`snapshots`).
+
+The outcome of 5 is a type. *Committed*: done. *Conflict*: somebody else wrote `snapshot-N`; the
+change is checked against the new state and tried again as N+1, or given up with
+`CommitConflictError`. *Unknown*: the store did not answer; the very same bytes are put again, which
+is idempotent, until somebody's `snapshot-N` can be read. No file of an unknown commit is deleted.
+"""
+
+import contextlib
+from dataclasses import dataclass, field
+
+from lakebed.errors import (
+    CommitConflictError,
+    CommitUnknownError,
+    NotFoundError,
+    StorageError,
+)
+from lakebed.format.paths import FileNames, TablePaths
+from lakebed.format.snapshot import Snapshot
+from lakebed.storage.file_io import FileIO, PutResult
+from lakebed.table.metadata.manifests import Manifests
+from lakebed.table.metadata.snapshots import Snapshots
+from lakebed.table.session import Effects
+from lakebed.table.writing.changes import Changes, Prepared
+from lakebed.version import VERSION
+
+BATCH_COMMIT_IDENTIFIER = 9223372036854775807
+
+_UNKNOWN_PUTS_MAX = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The snapshot is visible."""
+
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Another snapshot has the id that was tried."""
+
+    snapshot_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The store did not say."""
+
+    snapshot_id: int
+
+
+Outcome = Committed | Conflict | Unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often and how patiently a commit is tried.
+
+    Attributes:
+        max_retries: Tries after the first (`commit.max-retries`).
+        min_wait_ms: Longest first wait (`commit.min-retry-wait`); doubles at each retry.
+        max_wait_ms: Longest wait at all (`commit.max-retry-wait`).
+        timeout_ms: Time for all tries together (`commit.timeout`); None without bound.
+    """
+
+    max_retries: int
+    min_wait_ms: int
+    max_wait_ms: int
+    timeout_ms: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committer:
+    """Commits changes to one table or branch.
+
+    Attributes:
+        file_io: The store.
+        paths: Names on disk.
+        snapshots: The table's snapshots.
+        manifests: The table's manifests.
+        names: Fresh file names.
+        retry: How often to try.
+        effects: Clock, uuids, waiting.
+        writes_earliest: Whether the first snapshot also gets an `EARLIEST` hint.
+    """
+
+    file_io: FileIO
+    paths: TablePaths
+    snapshots: Snapshots
+    manifests: Manifests
+    names: FileNames
+    retry: RetryPolicy
+    effects: Effects
+    writes_earliest: bool = field(default=True)
+
+    def commit(
+        self, changes: Changes, *, schema_id: int, user: str, identifier: int
+    ) -> Snapshot | None:
+        """Makes the changes visible, once.
+
+        Args:
+            changes: What to change; asked again for its entries at each try.
+            schema_id: The newest schema.
+            user: Commit user; stable over restarts where replays must be recognised.
+            identifier: Commit identifier; `BATCH_COMMIT_IDENTIFIER` for commits never replayed.
+
+        Returns:
+            The snapshot, or None when there is nothing to change or a commit of this user with this
+            or a later identifier is there already.
+
+        Raises:
+            CommitConflictError: The changes contradict the newest snapshot, or every try lost.
+                Nothing is visible; the data files are the caller's to delete.
+            CommitUnknownError: The store never said; no file may be deleted.
+        """
+        started = self.effects.clock()
+        for attempt in range(self.retry.max_retries + 1):
+            latest = self.snapshots.latest()
+            if identifier != BATCH_COMMIT_IDENTIFIER and self._is_replay(latest, user, identifier):
+                return None
+            prepared = changes.prepare(latest)
+            if prepared is None:
+                return None
+            outcome = self._try_once(
+                prepared, latest, schema_id=schema_id, user=user, identifier=identifier
+            )
+            match outcome:
+                case Committed(snapshot):
+                    self._write_hints(snapshot)
+                    return snapshot
+                case Unknown(snapshot_id):
+                    raise CommitUnknownError(
+                        f"{self.paths.snapshot(snapshot_id)}: the store did not say whether the "
+                        f"commit of user {user!r} succeeded. Look whether that snapshot appears "
+                        "before writing the same rows again; delete no file of this commit"
+                    )
+                case Conflict():
+                    self._wait(attempt, started)
+        raise CommitConflictError(
+            f"{self.paths.location}: {self.retry.max_retries + 1} tries to commit lost against "
+            "other writers; nothing was committed. Try again, or raise commit.max-retries"
+        )
+
+    def _try_once(
+        self,
+        prepared: Prepared,
+        latest: Snapshot | None,
+        *,
+        schema_id: int,
+        user: str,
+        identifier: int,
+    ) -> Outcome:
+        written = self.manifests.write(prepared.entries, latest, names=self.names)
+        previous_total = latest.total_record_count if latest else 0
+        snapshot = Snapshot(
+            uuid=self.effects.fresh_uuid(),
+            id=latest.id + 1 if latest else 1,
+            schema_id=schema_id,
+            base_manifest_list=written.base_list,
+            base_manifest_list_size=written.base_list_size,
+            delta_manifest_list=written.delta_list,
+            delta_manifest_list_size=written.delta_list_size,
+            index_manifest=latest.index_manifest if latest else None,
+            commit_user=user,
+            writer_version=f"lakebed-{VERSION}",
+            commit_identifier=identifier,
+            commit_kind=prepared.kind,
+            time_millis=self.effects.clock(),
+            total_record_count=previous_total + prepared.delta_record_count,
+            delta_record_count=prepared.delta_record_count,
+            watermark=latest.watermark if latest else None,
+            statistics=_inherited_statistics(latest, schema_id),
+            next_row_id=(latest.next_row_id or 0) if latest else 0,
+            operation=prepared.operation,
+        )
+        outcome = self._publish(snapshot)
+        if isinstance(outcome, Conflict):
+            for path in written.unshared_paths:
+                with contextlib.suppress(StorageError):
+                    self.file_io.delete(path)
+        return outcome
+
+    def _publish(self, snapshot: Snapshot) -> Outcome:
+        path = self.paths.snapshot(snapshot.id)
+        data = snapshot.to_json()
+        for attempt in range(_UNKNOWN_PUTS_MAX):
+            try:
+                result = self.file_io.put_if_absent(path, data)
+            except StorageError:
+                # It failed for certain, but a put before it may have succeeded.
+                if attempt == 0:
+                    raise
+                continue
+            if result is PutResult.UNKNOWN:
+                continue
+            # Read back also after a put of ours: a writer that renames over files, as other
+            # engines do, may have replaced it, and then this commit is lost and must be repeated.
+            present = self._read_back(snapshot.id)
+            if present is not None and present.uuid == snapshot.uuid:
+                return Committed(snapshot)
+            if present is not None:
+                return Conflict(snapshot.id)
+        return Unknown(snapshot.id)
+
+    def _read_back(self, snapshot_id: int) -> Snapshot | None:
+        try:
+            return self.snapshots.load(snapshot_id)
+        except (NotFoundError, StorageError):
+            return None
+
+    def _is_replay(self, latest: Snapshot | None, user: str, identifier: int) -> bool:
+        """Whether this user's newest commit is this one or a later one."""
+        snapshot = latest
+        while snapshot is not None:
+            if snapshot.commit_user == user:
+                return snapshot.commit_identifier >= identifier
+            snapshot = self.snapshots.find(snapshot.id - 1)
+        return False
+
+    def _wait(self, attempt: int, started: int) -> None:
+        elapsed = self.effects.clock() - started
+        if self.retry.timeout_ms is not None and elapsed > self.retry.timeout_ms:
+            raise CommitConflictError(
+                f"{self.paths.location}: lost against other writers for {elapsed} ms, longer than "
+                "commit.timeout; nothing was committed. Try again"
+            )
+        ceiling = min(self.retry.min_wait_ms * 2**attempt, self.retry.max_wait_ms)
+        self.effects.sleep_ms(ceiling * self.effects.jitter())
+
+    def _write_hints(self, snapshot: Snapshot) -> None:
+        """Hints only: the commit stands whether or not they can be written."""
+        with contextlib.suppress(StorageError):
+            self.file_io.write(self.paths.latest_hint, str(snapshot.id).encode())
+            if snapshot.id == 1 and self.writes_earliest:
+                self.file_io.write(self.paths.earliest_hint, b"1")
+
+
+def _inherited_statistics(latest: Snapshot | None, schema_id: int) -> str | None:
+    if latest is None or latest.schema_id != schema_id:
+        return None
+    return latest.statistics

@@ -1,0 +1,102 @@
+"""The real Paimon, 1.4.2, through its Java API: it creates, writes, compacts, alters and reads.
+
+One process serves many tables, so the start of a JVM is paid once. Schemas, types and schema
+changes are the JSON of Paimon's REST catalog; values are as `tools/referee/Values.java` says, which
+is the encoding of the golden answers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tools.peers.java import referee_command
+from tools.peers.process import JsonProcess
+
+Json = Any
+Comparison = tuple[str, str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Rows that were read.
+
+    Attributes:
+        columns: Names and types, the types as in a schema file.
+        kinds: A row kind a row: ``+I``, ``-U``, ``+U`` or ``-D``.
+        rows: Values in the order of the columns; a MAP is a list of pairs in no order.
+    """
+
+    columns: list[tuple[str, Json]]
+    kinds: list[str]
+    rows: list[list[Json]]
+
+
+class Referee:
+    """Tables are named by their directory, ``WAREHOUSE/DATABASE.db/TABLE``.
+
+    What Paimon refuses is a `tools.peers.process.PeerError` with its stack trace.
+    """
+
+    def __init__(self) -> None:
+        """Starts the JVM, after fetching and compiling what it needs."""
+        self._process = JsonProcess("the referee", referee_command(), environment={})
+
+    def close(self) -> None:
+        """Ends the JVM."""
+        self._process.close()
+
+    def create(self, table: Path, schema: Mapping[str, Json]) -> None:
+        """Creates a table, and its database if need be.
+
+        Args:
+            table: Its directory.
+            schema: ``fields`` (each with ``id``, ``name``, ``type``), ``primaryKeys``,
+                ``partitionKeys``, ``options``, ``comment``.
+        """
+        self._process.ask("create", table=str(table), schema=schema)
+
+    def alter(self, table: Path, changes: Sequence[Mapping[str, Json]]) -> None:
+        """Alters the schema, all changes in one step."""
+        self._process.ask("alter", table=str(table), changes=changes)
+
+    def write(
+        self, table: Path, rows: Sequence[Sequence[Json]], *, overwrite: bool = False
+    ) -> None:
+        """Writes rows in one commit.
+
+        Args:
+            table: Its directory. Of a table with dynamic buckets, two are filled.
+            rows: Each with its row kind first, then a value for each column of the newest schema.
+            overwrite: Whether what the partitions of these rows held goes.
+        """
+        self._process.ask("write", table=str(table), rows=rows, overwrite=overwrite)
+
+    def compact(self, table: Path, *, full: bool) -> None:
+        """Compacts every bucket that a scan shows: all of it, or what Paimon picks."""
+        self._process.ask("compact", table=str(table), full=full)
+
+    def read(
+        self,
+        table: Path,
+        *,
+        columns: Sequence[str] | None = None,
+        where: Sequence[Comparison] = (),
+        options: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Reads rows.
+
+        Args:
+            table: Its directory; the name may end in ``$`` and a system table.
+            columns: Their names, or all.
+            where: Comparisons that must all hold: column, operator, literal.
+            options: Options of the scan.
+        """
+        answer = self._process.ask(
+            "read", table=str(table), columns=columns, filter=where or None, options=options
+        )
+        return Answer(
+            columns=[(name, kind) for name, kind in answer["columns"]],
+            kinds=[row[0] for row in answer["rows"]],
+            rows=[row[1:] for row in answer["rows"]],
+        )
