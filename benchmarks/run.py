@@ -19,7 +19,15 @@ from rich.status import Status
 
 from benchmarks.harness import Effort, Outcome, print_outcomes
 
-NAMES = ("merge_read", "upsert", "spark_merge_scan", "import_time", "memory")
+NAMES = (
+    "merge_read",
+    "merge_engines",
+    "upsert",
+    "spark_merge_scan",
+    "import_time",
+    "memory",
+    "planning",
+)
 ROUNDS = 5
 RUN_ROWS = 1_000_000
 SMOKE_ROWS = 20_000

@@ -38,6 +38,10 @@ def show(spark: SparkSession, warehouse: Path) -> None:
     print([tuple(row) for row in spark.table("lake.db.orders").orderBy("id").collect()])
     first = spark.sql("SELECT * FROM lake.db.orders VERSION AS OF 1 WHERE id = 1")
     print([tuple(row) for row in first.collect()])
+    snapshots = spark.table("lake.db.orders$snapshots").select("snapshot_id", "commit_kind")
+    print([tuple(row) for row in snapshots.orderBy("snapshot_id").collect()])
+    changes = spark.read.option("incremental-between", "1,2").table("lake.db.orders")
+    print([tuple(row) for row in changes.collect()])
     path = str(warehouse / "db.db" / "orders")
     print(spark.read.format("paimon").load(path).where("dt = '2026-01-02'").count())
 

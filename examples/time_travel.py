@@ -1,4 +1,4 @@
-"""Time travel: every commit makes a snapshot, and any snapshot can be read."""
+"""Time travel: every commit makes a snapshot, and any snapshot can be read, by id or by time."""
 
 import tempfile
 
@@ -17,13 +17,18 @@ def main() -> None:
             "db.people", schema=schema, primary_key=["id"], options={"bucket": 1}
         )
 
-        first = table.upsert(people([1, 2], ["Ada", "Grace"]))
-        second = table.upsert(people([2], ["Grace Hopper"]))
+        table.upsert(people([1, 2], ["Ada", "Grace"]))
+        table.upsert(people([2], ["Grace Hopper"]))
 
-        for snapshot in (first, second):
-            if snapshot is not None:
-                names = table.scan(columns=["name"], snapshot_id=snapshot.id).to_polars()
-                print(snapshot.id, sorted(names["name"]))
+        for snapshot in table.snapshots():
+            names = table.scan(columns=["name"], snapshot_id=snapshot.id).to_polars()
+            print(snapshot.id, sorted(names["name"]))
+
+        first = table.snapshots()[0].time_millis
+        print("then:", table.scan(where="id = 2", timestamp=first).to_arrow().to_pylist())
+        # Any scan option of the format says the same.
+        options = {"scan.timestamp-millis": first}
+        print("then:", table.scan(where="id = 2", options=options).to_arrow().to_pylist())
 
 
 def people(ids: list[int], names: list[str]) -> pa.Table:
