@@ -1,4 +1,4 @@
-"""Pruning: `explain()` says which files a scan leaves out, and by which step.
+"""Pruning: `explain()` says which files a scan leaves out; metadata tells counts and extremes.
 
     python examples/pruning.py /data/lake/shop.db/orders "id = 7" ...
 
@@ -22,6 +22,8 @@ def main() -> None:
         scan = table.scan(where=condition)
         print(f"{condition}: {scan.count()} rows")
         print(scan.explain())
+    first, *_ = table.schema.names
+    print(f"{first}: {table.scan().min(first)} to {table.scan().max(first)}, from metadata")
 
 
 if __name__ == "__main__":
