@@ -93,17 +93,3 @@ def sorted_runs(min_ranks: Sequence[int], max_ranks: Sequence[int]) -> list[list
             runs.append([file])
         heapq.heappush(ends, (high, run))
     return runs
-
-
-def key_ranks(words: Sequence[npt.NDArray[np.generic]]) -> npt.NDArray[np.int64]:
-    """Dense ranks of rows of normalised key words; equal keys share a rank."""
-    if len(words[0]) == 0:
-        return np.empty(0, np.int64)
-    order = np.lexsort(tuple(words)[::-1])
-    changes = np.zeros(len(order), np.int64)
-    for word in words:
-        in_order = word[order]
-        changes[1:] |= in_order[1:] != in_order[:-1]
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = np.cumsum(changes)
-    return ranks

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.binary_row.codec import decode_rows
-from lakebed.lsm.runs import key_ranks, sections
-from lakebed.lsm.sort_keys import sort_words
+from lakebed.lsm.runs import sections
+from lakebed.lsm.sort_keys import dense_ranks, sort_words
 from lakebed.table.planning.plan import Planner
 from lakebed.table.planning.split import Split, SplitSection
 
@@ -68,5 +68,5 @@ def _key_ranks(planner: Planner, entries: pa.Table) -> tuple[list[int], list[int
         [*entries.column("min_key").chunks, *entries.column("max_key").chunks], pa.binary()
     )
     columns = decode_rows(rows.combine_chunks(), types, source="min_key, max_key")
-    ranks = key_ranks(sort_words([pa.chunked_array([column]) for column in columns]))
+    ranks = dense_ranks(sort_words([pa.chunked_array([column]) for column in columns]))
     return ranks[: entries.num_rows].tolist(), ranks[entries.num_rows :].tolist()

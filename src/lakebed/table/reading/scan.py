@@ -3,10 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING
 
-import polars as pl
 import pyarrow as pa
 
 from lakebed.format.schema import TableSchema
@@ -15,20 +12,16 @@ from lakebed.table.planning.extremes import extreme_in, known_extreme, ordered_t
 from lakebed.table.planning.packing import limit_splits
 from lakebed.table.planning.plan import Planner
 from lakebed.table.planning.split import Split
+from lakebed.table.reading.forms import RowForms
 from lakebed.table.reading.read import SplitReader
 from lakebed.table.reading.scan_plan import RowReader, ScanPlan, ScanSource
 from lakebed.table.reading.scan_source import SnapshotSource
-
-if TYPE_CHECKING:
-    import duckdb
-    import pandas as pd
-
 
 RowForm = Callable[[RowReader, ScanSource], RowReader]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
+class Scan(RowForms):
     """A reading of a table; nothing is read before it is asked for.
 
     Attributes:
@@ -95,30 +88,6 @@ class Scan:
         reader = replace(plan.reader, use_threads=1 == len(plan.splits) < self.threads)
         batches = _read_all(reader, plan.splits, threads=self.threads)
         return pa.Table.from_batches(batches, reader.schema)
-
-    def to_polars(self) -> pl.DataFrame:
-        """All rows as a polars frame."""
-        frame = pl.from_arrow(self.to_arrow())
-        if not isinstance(frame, pl.DataFrame):
-            raise TypeError(type(frame))
-        return frame
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """All rows as a pandas frame; needs pandas installed."""
-        return self.to_arrow().to_pandas()
-
-    def to_duckdb(
-        self, view: str, connection: "duckdb.DuckDBPyConnection | None" = None
-    ) -> "duckdb.DuckDBPyConnection":
-        """The rows as a view of a DuckDB connection; needs duckdb installed.
-
-        Args:
-            view: Name of the view.
-            connection: Where to register it; a new one in memory where not given.
-        """
-        if connection is None:
-            connection = import_module("duckdb").connect()
-        return connection.register(view, self.to_arrow())
 
     def count(self) -> int:
         """Number of rows, from metadata where that is exact."""

@@ -2,24 +2,18 @@
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING
 
-import polars as pl
 import pyarrow as pa
 
 from lakebed.format.arrow.types import to_arrow_field
 from lakebed.format.predicate.evaluation import filter_table
 from lakebed.format.predicate.expressions import Expression, columns_of
 from lakebed.format.schema import TableSchema
-
-if TYPE_CHECKING:
-    import duckdb
-    import pandas as pd
+from lakebed.table.reading.forms import RowForms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataScan:
+class MetadataScan(RowForms):
     """A reading of a system table; nothing is read before it is asked for. Picklable.
 
     Attributes:
@@ -53,30 +47,6 @@ class MetadataScan:
     def to_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as Arrow batches."""
         yield from self.to_arrow().to_batches()
-
-    def to_polars(self) -> pl.DataFrame:
-        """All rows as a polars frame."""
-        frame = pl.from_arrow(self.to_arrow())
-        if not isinstance(frame, pl.DataFrame):
-            raise TypeError(type(frame))
-        return frame
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """All rows as a pandas frame; needs pandas installed."""
-        return self.to_arrow().to_pandas()
-
-    def to_duckdb(
-        self, view: str, connection: "duckdb.DuckDBPyConnection | None" = None
-    ) -> "duckdb.DuckDBPyConnection":
-        """The rows as a view of a DuckDB connection; needs duckdb installed.
-
-        Args:
-            view: Name of the view.
-            connection: Where to register it; a new one in memory where not given.
-        """
-        if connection is None:
-            connection = import_module("duckdb").connect()
-        return connection.register(view, self.to_arrow())
 
     def count(self) -> int:
         """Number of rows."""
