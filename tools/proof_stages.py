@@ -131,12 +131,12 @@ STAGES = (
             "Of a table with a missing, empty, truncated, bit-flipped or exchanged file, of every "
             "kind that the format has, a read gives the right rows or an error that names a file "
             "and what was expected, in bounded time and memory; other rows come only of changed "
-            "bytes that no checksum of the format guards. A slice is five turns over 22 tables; a "
+            "bytes that no checksum of the format guards. A slice is five turns over 23 tables; a "
             "turn flips four bits of each kind of file, cuts one, takes one away or empties it, "
             "and exchanges one."
         ),
         run_seed=run_damage,
-        slice_seeds=110,
+        slice_seeds=115,
     ),
 )
 

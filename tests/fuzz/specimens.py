@@ -127,6 +127,7 @@ def _orc(data: bytes, codec: OrcCodec) -> bytes:
 
 SPECIMENS = (
     Specimen(name="compressions", golden="append_compressions"),
+    Specimen(name="parquet", golden="append_types_parquet"),
     Specimen(name="avro", golden="append_types_avro"),
     Specimen(name="avro codecs", golden="append_types_avro", change=_with_avro_codecs),
     Specimen(name="orc", golden="append_types_orc"),

@@ -127,6 +127,8 @@ def test_other_rows_come_of_bytes_that_nothing_guards(kind: str, damage: Damage)
 FOUND = [
     ("compressions", "manifest-1fd8cefa", Damage("truncated", 2040)),
     ("compressions", "manifest-list-03af43ac", Damage("truncated", 1006)),
+    ("compressions", "data-40b900e8", Damage("flipped", 160)),
+    ("compressions", "data-e31aa394", Damage("flipped", 4115)),
     ("deletion vectors", "data-e2d919c5", Damage("flipped", 452 * 8)),
     ("file index", "data-8463beaf", Damage("truncated", 3167)),
     ("orc", "data-10c72dfd", Damage("flipped", 12313)),

@@ -42,11 +42,12 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan | MetadataSca
     plan = scan.plan()
     fields = [plan.reader.table_schema.field(name) for name in plan.reader.columns]
     schema = to_spark_schema(fields)
-    raw = [split for split in plan.splits if plan.reader.reads_as_stored(split)]
+    raw: list[Split] = []
+    merging: list[Split] = []
+    for split in plan.splits:
+        (raw if plan.reader.reads_as_stored(split) else merging).append(split)
     if not _reads_natively(spark, registry, fields, splits=raw):
-        raw = []
-    taken = {id(split) for split in raw}
-    merging = [split for split in plan.splits if id(split) not in taken]
+        raw, merging = [], [*merging, *raw]
     frames = []
     if raw:
         paths = [_uri(path) for split in raw for path in split.file_paths]
