@@ -116,6 +116,7 @@ PRINTS = {
         "values       kept 1 of 2",
         "indexes      kept 0 of 1",
         "reads 0 files, 0 bytes in 0 splits, 0 with a merge",
+        "id: 0 to 1099, from metadata",
     ],
     "frames": [
         "[{'city': 'Oslo', 'people': 700000}, {'city': 'Accra', 'people': 2500000}]",

@@ -3,7 +3,8 @@
 Values are few, so that they meet again, and lie at the edges. Where arithmetic is done with them,
 it is exact: fractions are of two, and numbers small enough not to overflow. Left out is what Paimon
 1.4.2 itself gets wrong (docs/compatibility.md): zeros of both signs in one ORC column, the last
-second before 1970, and nanoseconds with so many leading zeros that it does not truncate them.
+second before 1970, timestamps before 1970 as dates, and nanoseconds with so many leading zeros that
+it does not truncate them.
 """
 
 from dataclasses import dataclass
@@ -146,7 +147,7 @@ CASTS = {
     "varchar": ("string",),
     "date": ("string", "timestamp_3"),
     "time": ("string",),
-    "timestamp_3": ("timestamp_6", "timestamp_9", "string", "date"),
+    "timestamp_3": ("timestamp_6", "timestamp_9", "string"),
     "timestamp_6": ("timestamp_3", "timestamp_9", "string", "timestamp_ltz"),
     "timestamp_9": ("timestamp_6", "timestamp_3"),
     "timestamp_ltz": ("timestamp_6",),

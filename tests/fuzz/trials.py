@@ -4,6 +4,7 @@ Rows or an error of Lakebed's that says which file is at fault: everything else 
 so are other rows than the right ones where the damage could have been seen.
 """
 
+import json
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -138,7 +139,7 @@ def _may_change(trial: Trial) -> bool:
             byte = trial.damage.place // 8
             return not any(byte in each for each in _guarded(trial.specimen, trial.path))
         case "replaced":
-            return kind not in {"hint", "snapshot", "schema"}
+            return kind not in {"hint", "snapshot", "schema"} or _is_namesake(trial)
         case "missing":
             return kind in _LISTED
         case "truncated" if kind == "index manifest":
@@ -147,6 +148,16 @@ def _may_change(trial: Trial) -> bool:
             return trial.damage.place == header_length(whole)
         case _:
             return False
+
+
+def _is_namesake(trial: Trial) -> bool:
+    """Whether the other file is of the same number: a snapshot's does not say its branch or tag."""
+    files = trial.specimen.files
+    other = list(files.values())[trial.damage.place]
+    if not other.startswith(b"{"):
+        return False
+    number: object = json.loads(other).get("id")
+    return number is not None and number == json.loads(files[trial.path]).get("id")
 
 
 @cache

@@ -89,6 +89,9 @@ def conform(table: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
                 raise UnsupportedError(
                     f"{path}: column {field.name!r} holds shredded variants: not read yet"
                 ) from error
+            except UnicodeDecodeError as error:
+                problem = f"column {field.name!r} has a field whose name is no text: {error}"
+                raise CorruptTableError(path, problem) from error
             except (pa.ArrowException, KeyError) as error:
                 raise CorruptTableError(
                     path, f"column {field.name!r} is {column.type}, not {field.type}: {error}"

@@ -183,7 +183,9 @@ class SplitReader:
 
     def _section_files(self, section: SplitSection) -> list["_SectionFile"]:
         return [
-            _SectionFile(view=self._view(file, ()), run=run, reader=self)
+            _SectionFile(
+                view=self._view(file, ()), run=run, reader=self, removed_rows=self.removed(file)
+            )
             for run, members in enumerate(section.runs)
             for file in members
         ]
@@ -238,6 +240,7 @@ class _SectionFile:
     view: FileView
     run: int
     reader: SplitReader
+    removed_rows: Mask | None
 
     @property
     def row_count(self) -> int:
@@ -264,7 +267,7 @@ class _SectionFile:
         return self.view.file.may_hold_deletes
 
     def removed(self) -> Mask | None:
-        return self.reader.removed(self.view.file)
+        return self.removed_rows
 
     def decoded_bytes(self, names: Sequence[str]) -> int:
         return self._with(names).decoded_bytes()
