@@ -102,9 +102,15 @@ def make_questions(table: RandomTable, directory: Path) -> list[Question]:
         Question(system="ro"),
         *(Question(increment=pair) for pair in _increments(rng, table, snapshots)),
         *(Question(snapshot=snapshot) for snapshot in asked),
-        Question(columns=tuple(columns)),
+        Question(columns=tuple(dict.fromkeys([*columns, *_removing(table)]))),
         *(Question(where=_compare(rng, name, table.columns[name])) for name in compared),
     ]
+
+
+def _removing(table: RandomTable) -> list[str]:
+    """Sequence fields that remove records: Java forgets to where the columns read lack them."""
+    fields = table.schema["options"].get("partial-update.remove-record-on-sequence-group", "")
+    return [name for name in fields.split(",") if name]
 
 
 def _increments(

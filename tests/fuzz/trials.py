@@ -15,7 +15,13 @@ from fuzz.checksums import guarded_bytes, header_length
 from fuzz.damages import Damage, walk
 from fuzz.reads import LOCATION, Question, WatchedFileIO, questions_of
 from fuzz.specimens import SPECIMENS, Specimen, kind_of
-from lakebed.errors import CorruptTableError, LakebedError, NotFoundError, UnsupportedError
+from lakebed.errors import (
+    CorruptTableError,
+    InvalidTableError,
+    LakebedError,
+    NotFoundError,
+    UnsupportedError,
+)
 
 # Files that say by being there that something exists: without them there is less, and that is all.
 _LISTED = {"snapshot", "schema", "tag", "consumer", "changelog"}
@@ -177,7 +183,10 @@ def _judge_error(trial: Trial, error: LakebedError) -> tuple[str, str | None]:
         isinstance(error, _TELLING) or LOCATION in text
     ):
         return "errors that name what the file led to", None
-    if kind_of(trial.path).endswith("schema") and "option '" in text:
+    # Options that contradict each other, or have no such value: read from a sound schema.
+    if kind_of(trial.path).endswith("schema") and (
+        isinstance(error, InvalidTableError) or "option '" in text
+    ):
         return "errors that name an option", None
     return "errors that name no file", f"{type(error).__name__}: {text}"
 
