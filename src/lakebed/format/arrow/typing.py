@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lakebed.errors import UnsupportedError
 from lakebed.format.arrow.compute import compute
 
 __all__ = [
@@ -100,5 +101,12 @@ def encode_dictionary(array: ArrowArray, *, null_encoding: str = "mask") -> Enco
 
 
 def python_values(column: ArrowColumn) -> list[Any]:
-    """The values as Python has them, of a column that holds no null or whose nulls are welcome."""
-    return column.to_pylist()
+    """The values as Python has them, of a column that holds no null or whose nulls are welcome.
+
+    Raises:
+        UnsupportedError: A date or time outside of the years 1 to 9999, which Python lacks.
+    """
+    try:
+        return column.to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise UnsupportedError(f"Python has no such {column.type}: {error}") from error

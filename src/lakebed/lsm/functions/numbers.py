@@ -5,7 +5,7 @@ does matter (floating point rounds at each step, an integer division truncates) 
 rounds: round k takes the k-th row of every segment that has one, all segments at once.
 """
 
-from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from lakebed.lsm.functions.groups import Mask, Segments
 from lakebed.lsm.functions.selection import valid_rows
 
 Numbers = npt.NDArray[Any]
-_Combine = Callable[[Numbers, Numbers, Mask | None], Numbers]
 
 
 def total(values: ArrowArray, segments: Segments) -> ArrowArray:
@@ -31,7 +30,7 @@ def total(values: ArrowArray, segments: Segments) -> ArrowArray:
     """
     valid, counted = _valid_inputs(values, segments)
     if pa.types.is_floating(values.type):
-        return _folded_floats(values, valid, segments, combine=_add)
+        return _float_sums(values, valid, counted, segments=segments)
     if pa.types.is_decimal(values.type):
         words = unscaled_words(values)
         numbers: Numbers = unscaled_objects(values) if words is None else words
@@ -50,7 +49,7 @@ def product(values: ArrowArray, segments: Segments) -> ArrowArray:
     """
     valid, _ = _valid_inputs(values, segments)
     if pa.types.is_floating(values.type):
-        return _folded_floats(values, valid, segments, combine=_multiply)
+        return _float_products(values, valid, segments)
     if pa.types.is_decimal(values.type):
         numbers: Numbers = unscaled_objects(values)
         scale = values.type.scale
@@ -135,44 +134,36 @@ def _masked(numbers: Numbers, missing: Mask, kind: pa.DataType) -> ArrowArray:
     return array
 
 
-def _add(accumulated: Numbers, inputs: Numbers, retract: Mask | None) -> Numbers:
-    signed: Numbers = inputs if retract is None else np.where(retract, -inputs, inputs)
-    added: Numbers = accumulated + signed
-    return added
-
-
-def _multiply(accumulated: Numbers, inputs: Numbers, retract: Mask | None) -> Numbers:
-    with np.errstate(all="ignore"):
-        if retract is None:
-            multiplied: Numbers = accumulated * inputs
-            return multiplied
-        return np.where(retract, accumulated / inputs, accumulated * inputs)
-
-
-def _folded_floats(
-    values: ArrowArray, valid: Mask, segments: Segments, *, combine: _Combine
+def _float_sums(
+    values: ArrowArray, valid: Mask, counted: Mask, *, segments: Segments
 ) -> ArrowArray:
+    """Sums in the order of the rows. Nulls become -0.0, which added to any number leaves it."""
+    numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+    if segments.retract is not None:
+        numbers = np.where(segments.retract, -numbers, numbers)
+    if not valid.all():
+        numbers = np.where(valid, numbers, np.array(-0.0, numbers.dtype))
+    results = numbers[segments.starts]
+    for owners, rows in islice(segments.rounds(), 1, None):
+        results[owners] += numbers[rows]
+    return _masked(results, ~counted, values.type)
+
+
+def _float_products(values: ArrowArray, valid: Mask, segments: Segments) -> ArrowArray:
+    """Products in the order of the rows; what is taken back before anything came is skipped."""
     numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
     results = np.zeros(segments.count, numbers.dtype)
     known = np.zeros(segments.count, np.bool_)
     for owners, rows in segments.rounds(valid):
-        retract = None if segments.retract is None else segments.retract[rows]
-        inputs = numbers[rows]
-        started = known[owners]
-        first = _first_inputs(inputs, retract, combine)
-        kept = results[owners]
+        started, kept, inputs = known[owners], results[owners], numbers[rows]
+        divides = np.zeros(len(rows), np.bool_)
+        if segments.retract is not None:
+            divides = segments.retract[rows]
         with np.errstate(all="ignore"):
-            results[owners] = np.where(started, combine(kept, inputs, retract), first)
-        begins = ~started if retract is None or combine is _add else ~started & ~retract
-        known[owners] = started | begins
+            combined = np.where(divides, kept / inputs, kept * inputs)
+        results[owners] = np.where(started, combined, inputs)
+        known[owners] = started | ~divides
     return _masked(results, ~known, values.type)
-
-
-def _first_inputs(inputs: Numbers, retract: Mask | None, combine: _Combine) -> Numbers:
-    """What a fold starts with: a sum takes back from nothing, a product does not."""
-    if retract is None or combine is not _add:
-        return inputs
-    return np.where(retract, -inputs, inputs)
 
 
 def _folded_products(

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lakebed.format.arrow.typing import ArrowArray, encode_dictionary
+from lakebed.format.arrow.typing import ArrowArray, encode_dictionary, python_values
 from lakebed.format.paths import TablePaths, format_partition
 from lakebed.format.schema import TableSchema
 from lakebed.table.metadata.partitions import partition_table
@@ -134,5 +134,5 @@ class SplitFiles:
         fields = self.table_schema.partition_type.fields
         if not fields:
             return [()] * len(partitions)
-        columns = partition_table(partitions, fields)
-        return list(zip(*(columns.column(i).to_pylist() for i in range(len(fields))), strict=True))
+        columns = partition_table(partitions, fields).columns
+        return list(zip(*map(python_values, columns), strict=True))
