@@ -11,7 +11,7 @@ be results of earlier folds, so a function merges results just as it takes singl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -72,15 +72,20 @@ class Segments:
             count=self.count,
         )
 
-    def rounds(self, wanted: Mask | None = None) -> Iterator[tuple[Positions, Positions]]:
-        """For k = 0, 1, ...: the segments with a k-th row, and these rows, where wanted."""
+    @cached_property
+    def _longest_first(self) -> tuple[int, Positions, npt.NDArray[Any]]:
+        """The greatest length, the segments from long to short, and what each lacks to it."""
         longest = int(self.lengths.max(initial=0))
         # Short integers are sorted by their digits.
         missing = (longest - self.lengths).astype(np.uint16 if longest < 2**16 else np.int64)
-        by_length = np.argsort(missing, kind="stable")
-        ascending = missing[by_length]
+        order = np.argsort(missing, kind="stable")
+        return longest, order, missing[order]
+
+    def rounds(self, wanted: Mask | None = None) -> Iterator[tuple[Positions, Positions]]:
+        """For k = 0, 1, ...: the segments with a k-th row, and these rows, where wanted."""
+        longest, by_length, missing = self._longest_first
         for k in range(longest):
-            longer = by_length[: np.searchsorted(ascending, longest - k, side="left")]
+            longer = by_length[: np.searchsorted(missing, longest - k, side="left")]
             rows = self.starts[longer] + k
             if wanted is not None:
                 longer, rows = longer[wanted[rows]], rows[wanted[rows]]
