@@ -44,10 +44,8 @@ class Aggregation:
         ordered = OrderedRows.of(grouped)
         order, segments = ordered.order, ordered.segments
         deleted = np.zeros(segments.count, np.bool_)
-        deletes: Mask | None = None
-        if self.remove_record_on_delete and ordered.kinds is not None:
-            deletes = ordered.deletes
-        if deletes is not None and deletes.any():
+        deletes = ordered.deletes if self.remove_record_on_delete else None
+        if deletes is not None:
             deleted = deletes[segments.ends - 1]
             order, segments = _from_newest_delete(ordered, deletes)
         columns: dict[str, ArrowArray] = {}
@@ -56,13 +54,11 @@ class Aggregation:
             function = self.functions.get(name)
             if function is None:
                 columns[name] = taken(column, order[segments.starts])
-            elif function.history is not None and deletes is not None and deletes.any():
+            elif function.history is not None and deletes is not None:
                 columns[name] = _over_history(function, column, ordered, deletes=deletes)
             else:
                 columns[name] = function.apply(column, order, segments, raw=ordered.single)
-        return FoldedRows(
-            columns, ordered.result_kinds(deleted), grouped.groups.order[grouped.groups.last]
-        )
+        return FoldedRows(columns, ordered.result_kinds(deleted))
 
 
 def _over_history(

@@ -42,12 +42,10 @@ class FoldedRows:
     Attributes:
         columns: The wanted columns.
         kinds: Row kind of each.
-        newest: The newest row of each key among the rows that were folded.
     """
 
     columns: Mapping[str, ArrowArray]
     kinds: Kinds
-    newest: Positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +83,12 @@ class OrderedRows:
         return cls(order, segments, single, kinds)
 
     @property
-    def deletes(self) -> Mask:
-        """The -D rows that take something back."""
+    def deletes(self) -> Mask | None:
+        """The -D rows that take something back; None when there is none."""
         if self.kinds is None or self.segments.retract is None:
-            return np.zeros(self.segments.row_count, np.bool_)
+            return None
         deletes: Mask = (self.kinds == DELETE) & self.segments.retract
-        return deletes
+        return deletes if deletes.any() else None
 
     def result_kinds(self, deleted: Mask) -> Kinds:
         """Kinds of results: of a lone row its own, else -D where deleted and +I elsewhere."""
@@ -157,7 +155,8 @@ def folded_rows(
             columns[VALUE_KIND.name] = pa.array(folded.kinds, pa.int8())
         if SEQUENCE_NUMBER.name in wanted:
             numbers = values_of(grouped, SEQUENCE_NUMBER.name)
-            columns[SEQUENCE_NUMBER.name] = taken(numbers, folded.newest)
+            newest = grouped.groups.order[grouped.groups.last]
+            columns[SEQUENCE_NUMBER.name] = taken(numbers, newest)
         table = pa.table({"": pa.nulls(len(folded.kinds))})
         if wanted:
             table = pa.table({name: columns[name] for name in wanted})

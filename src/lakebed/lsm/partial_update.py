@@ -22,7 +22,7 @@ from lakebed.format.arrow.typing import ArrowArray, taken
 from lakebed.lsm.folding import FoldedRows, OrderedRows, values_of
 from lakebed.lsm.functions.columns import ColumnFunction
 from lakebed.lsm.functions.first_values import ADD, GIVE, STALE
-from lakebed.lsm.functions.groups import KeptRows, Mask, Positions, Segments
+from lakebed.lsm.functions.groups import Mask, Positions, Segments
 from lakebed.lsm.functions.selection import NOWHERE, newest, take_or_null, valid_rows
 from lakebed.lsm.merge import DELETE
 from lakebed.lsm.sequence_groups import (
@@ -82,7 +82,7 @@ class _Past:
             # A first row that the group does not take has given its values all the same.
             emptied = (rows != NOWHERE) & self.retract[rows] & takes[rows]
             kept = np.where(emptied, NOWHERE, rows)
-        return _Choice(group, ranks, rows, kept)
+        return _Choice(group, ranks, takes, rows, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,14 @@ class _Choice:
     Attributes:
         group: The group.
         ranks: Of its rows.
+        takes: Rows that the group takes.
         rows: Those that give its sequence fields.
         kept: Those that give its other columns: a delete gives none.
     """
 
     group: SequenceGroup
     ranks: Ranks
+    takes: Mask
     rows: Positions
     kept: Positions
 
@@ -144,8 +146,7 @@ class PartialUpdate:
                 columns[name] = self._of_group(name, column, past, choice=choices[name])
             else:
                 columns[name] = _newest_value(column, past)
-        newest_rows = grouped.groups.order[grouped.groups.last]
-        return FoldedRows(columns, ordered.result_kinds(_deleted(past)), newest_rows)
+        return FoldedRows(columns, ordered.result_kinds(_deleted(past)))
 
     def _past(self, ordered: OrderedRows, ranks: Mapping[SequenceGroup, Ranks]) -> _Past:
         segments = Segments(ordered.segments.starts, ordered.segments.row_count)
@@ -163,8 +164,10 @@ class PartialUpdate:
         removing = [rank for group, rank in ranks.items() if group.removes_record]
         if removing:
             resets = resets_of(removing, deletes, segments)
-        starts = np.maximum(segments.starts, newest(resets, segments))
-        live = np.arange(segments.row_count) >= np.repeat(starts, segments.lengths)
+        live: Mask | None = None
+        if resets.any():
+            starts = np.maximum(segments.starts, newest(resets, segments))
+            live = np.arange(segments.row_count) >= starts[segments.of_row]
         return _Past(
             order=ordered.order,
             segments=segments,
@@ -172,7 +175,7 @@ class PartialUpdate:
             begins=begins | resets,
             gives_all=(begins & retract) | resets | alone,
             adds=~retract,
-            live=live if resets.any() else None,
+            live=live,
         )
 
     def _check_deletes(self) -> None:
@@ -184,7 +187,7 @@ class PartialUpdate:
             )
 
     def _of_group(
-        self, name: str, column: ArrowArray, past: _Past, *, choice: "_Choice"
+        self, name: str, column: ArrowArray, past: _Past, *, choice: _Choice
     ) -> ArrowArray:
         if name in choice.group.sequence_fields:
             return take_or_null(column, past.places(choice.rows))
@@ -192,7 +195,7 @@ class PartialUpdate:
         if function is None:
             return take_or_null(column, past.places(choice.kept))
         fold = _aggregated if function.history is None else _over_history
-        return fold(function, column, past, ranks=choice.ranks)
+        return fold(function, column, past, choice=choice)
 
 
 def _newest_value(column: ArrowArray, past: _Past) -> ArrowArray:
@@ -206,7 +209,7 @@ def _newest_value(column: ArrowArray, past: _Past) -> ArrowArray:
 
 
 def _aggregated(
-    function: ColumnFunction, column: ArrowArray, past: _Past, *, ranks: Ranks
+    function: ColumnFunction, column: ArrowArray, past: _Past, *, choice: _Choice
 ) -> ArrowArray:
     """A column of a group that aggregates: folds stale rows, too, as if they had come first.
 
@@ -217,37 +220,31 @@ def _aggregated(
     live = ~nothing if past.live is None else past.live
     begun = past.begins & live
     events = fold_order(
-        np.where(live, ranks, EMPTY),
-        accepted(ranks, past.begins),
+        np.where(live, choice.ranks, EMPTY),
+        choice.takes,
         takes_back=takes_back & live,
         gives_all=past.gives_all & begun,
-        of_row=past.segments.of_row,
+        segments=past.segments,
         in_arrival_order=function.function == "collect" and not function.ignore_retract,
     )
     firsts = events.rows[events.segments.starts]
     raw = (events.segments.lengths == 1) & past.gives_all[firsts]
-    results = function.apply(column, past.order[events.rows], events.segments, raw=raw)
-    kept = KeptRows(
-        rows=events.rows,
-        segments=events.segments,
-        owners=events.owners,
-        count=past.segments.count,
-    )
-    return kept.spread(results)
+    return events.spread(function.apply(column, past.order[events.rows], events.segments, raw=raw))
 
 
 def _over_history(
-    function: ColumnFunction, column: ArrowArray, past: _Past, *, ranks: Ranks
+    function: ColumnFunction, column: ArrowArray, past: _Past, *, choice: _Choice
 ) -> ArrowArray:
     """A column of a group whose function remembers what it saw before the record began anew."""
-    takes_back = np.zeros(len(ranks), np.bool_)
+    ranked = choice.ranks > EMPTY
+    takes_back = np.zeros(len(ranked), np.bool_)
     if past.retract is not None:
-        takes_back = past.retract & (ranks > EMPTY)
+        takes_back = past.retract & ranked
     if takes_back.any():
         function.check_retracts(replace(past.segments, retract=takes_back))
-    kept = past.segments.keeping(((ranks > EMPTY) & ~takes_back) | past.gives_all)
-    stale = ~accepted(ranks, past.begins)
-    events = np.where(past.gives_all, GIVE, np.where(stale, STALE, ADD)).astype(np.int8)
+    kept = past.segments.keeping((ranked & ~takes_back) | past.gives_all)
+    adds = np.where(choice.takes, ADD, STALE)
+    events = np.where(past.gives_all, GIVE, adds).astype(np.int8)
     results = function.apply_history(
         column, past.order[kept.rows], kept.segments, events=events[kept.rows]
     )

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lakebed.format.arrow.compute import compute as pc
-from lakebed.lsm.functions.groups import Mask, Positions, Segments
+from lakebed.lsm.functions.groups import KeptRows, Mask, Segments
 from lakebed.lsm.sort_keys import SortWords, dense_ranks, sort_words
 from lakebed.lsm.windows import Columns
 
@@ -119,30 +119,15 @@ def accepted(ranks: Ranks, begins: Mask) -> Mask:
     return taken
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedRowsOfGroup:
-    """The rows that an aggregating column of a group folds, in their order.
-
-    Attributes:
-        rows: The rows; one that gives its values and takes them back at once is there twice.
-        segments: Their segments; keys without such rows are gone.
-        owners: The key of each segment.
-    """
-
-    rows: Positions
-    segments: Segments
-    owners: Positions
-
-
 def fold_order(
     ranks: Ranks,
     taken: Mask,
     *,
     takes_back: Mask,
     gives_all: Mask,
-    of_row: Positions,
+    segments: Segments,
     in_arrival_order: bool = False,
-) -> FoldedRowsOfGroup:
+) -> KeptRows:
     """The order in which an aggregating column of a group folds the rows of each key.
 
     Args:
@@ -150,9 +135,13 @@ def fold_order(
         taken: Rows that the group takes.
         takes_back: Rows that take back.
         gives_all: Rows that give all their values whatever their ranks.
-        of_row: The key of each row.
+        segments: The rows of each key.
         in_arrival_order: Whether stale rows stay where they came.
+
+    Returns:
+        The rows; one that gives its values and takes them back at once is there twice.
     """
+    of_row = segments.of_row
     counts = (ranks > EMPTY) | gives_all
     rows = np.flatnonzero(counts)
     twice = np.flatnonzero(gives_all & takes_back & (ranks > EMPTY))
@@ -166,4 +155,9 @@ def fold_order(
     owners = of_row[rows]
     starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1])[: len(owners)])
     retract = back if back.any() else None
-    return FoldedRowsOfGroup(rows, Segments(starts, len(rows), retract), owners[starts])
+    return KeptRows(
+        rows=rows,
+        segments=Segments(starts, len(rows), retract),
+        owners=owners[starts],
+        count=segments.count,
+    )
