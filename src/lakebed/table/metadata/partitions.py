@@ -16,7 +16,8 @@ from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import ArrowArray
 from lakebed.format.binary_row.codec import decode_rows, encode_rows
 from lakebed.format.predicate.evaluation import evaluate
-from lakebed.format.predicate.expressions import Expression
+from lakebed.format.predicate.expressions import Expression, split_by_columns
+from lakebed.format.schema import TableSchema
 from lakebed.format.types import DataField
 
 
@@ -72,6 +73,20 @@ class PartitionsMatching:
             zero_copy_only=False
         )
         return mask
+
+
+def partitions_left(predicate: Expression | None, schema: TableSchema) -> PartitionFilter:
+    """The partitions that a predicate leaves, by its part over partition columns alone."""
+    fields = schema.partition_type.fields
+    if predicate is None or not fields:
+        return EveryPartition()
+    of_partition, _ = split_by_columns(predicate, set(schema.partition_keys))
+    return PartitionsMatching(of_partition, fields) if of_partition else EveryPartition()
+
+
+def predicate_of(partitions: PartitionFilter) -> Expression | None:
+    """The predicate of a filter that has one."""
+    return partitions.predicate if isinstance(partitions, PartitionsMatching) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from lakebed.format.statistics.stored import StatsColumns, bounds_from_stats
 from lakebed.format.types import DataField, DataType, with_nullability
 from lakebed.options.table_options import TableOptions
 from lakebed.table.metadata.partitions import (
-    EveryPartition,
     PartitionFilter,
-    PartitionsMatching,
     entries_of_partitions,
+    partitions_left,
+    predicate_of,
 )
 from lakebed.table.metadata.plan_step import EntryStep
 from lakebed.table.planning.deletion_vectors import DV_COLUMNS
@@ -76,18 +76,12 @@ class EntryPruning:
     @property
     def partitions(self) -> PartitionFilter:
         """The partitions that the predicate leaves."""
-        fields = self.table_schema.partition_type.fields
-        if self.predicate is None or not fields:
-            return EveryPartition()
-        keys = set(self.table_schema.partition_keys)
-        of_partition, _ = split_by_columns(self.predicate, keys)
-        return PartitionsMatching(of_partition, fields) if of_partition else EveryPartition()
+        return partitions_left(self.predicate, self.table_schema)
 
     @property
     def partition_predicate(self) -> Expression | None:
         """The part of the predicate that is over partition columns alone."""
-        partitions = self.partitions
-        return partitions.predicate if isinstance(partitions, PartitionsMatching) else None
+        return predicate_of(self.partitions)
 
     @property
     def looks_at_values(self) -> bool:

@@ -13,7 +13,7 @@ from lakebed.format.arrow.typing import ArrowScalar, chunked, scalar_of
 from lakebed.format.predicate.expressions import Expression, split_by_columns
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.types import AtomicType, DataField, TypeRoot
-from lakebed.table.metadata.partitions import EveryPartition, PartitionFilter, PartitionsMatching
+from lakebed.table.metadata.partitions import partitions_left
 from lakebed.table.metadata.plan_step import apply_steps
 from lakebed.table.planning.evolved_bounds import evolved_bounds
 from lakebed.table.planning.metadata_answers import MetadataAnswers
@@ -53,14 +53,11 @@ def known_extreme(
         greatest: Whether the greatest value is asked for.
     """
     schema = planner.table_schema
-    of_partitions, rest = split_by_columns(predicate, set(schema.partition_keys))
-    splits, _ = planner.plan(snapshot, predicate)
-    if rest is not None or not all(split.is_raw for split in splits):
+    if split_by_columns(predicate, set(schema.partition_keys))[1] is not None:
         return None
-    wanted: PartitionFilter = EveryPartition()
-    if of_partitions is not None:
-        wanted = PartitionsMatching(of_partitions, schema.partition_type.fields)
-    live = planner.manifests.live(snapshot, partitions=wanted)
+    if schema.primary_keys and not all(s.is_raw for s in planner.plan(snapshot, predicate)[0]):
+        return None
+    live = planner.manifests.live(snapshot, partitions=partitions_left(predicate, schema))
     entries, _ = apply_steps(live, planner.layout.steps(Visibility.BATCH))
     entries = planner.with_deletion_vectors(entries, snapshot)
     answers = MetadataAnswers(files=entries, has_key=bool(schema.primary_keys))

@@ -82,36 +82,40 @@ class SplitReader:
         them under the name and type of today: a file of an older schema may have it under another
         name, or another column under that name.
         """
+        if self.keep_deletes or not split.is_raw:
+            return False
+        files = split.files
+        if any(f.deletion_vector is not None or not f.path.endswith(".parquet") for f in files):
+            return False
         fields = self._wanted_fields()
-        schemas = {file.schema_id for file in split.files}
-        return (
-            split.is_raw
-            and not self.keep_deletes
-            and all(
-                file.deletion_vector is None and file.path.endswith(".parquet")
-                for file in split.files
-            )
-            and all(
-                column.as_stored
-                for schema_id in schemas
-                for column in file_columns(fields, self.file_schemas[schema_id])
-            )
+        return all(
+            column.as_stored
+            for schema_id in {file.schema_id for file in files}
+            for column in file_columns(fields, self.file_schemas[schema_id])
         )
 
     def count(self, split: Split) -> int:
         """Number of rows of one split, decoding no more than it takes."""
         if self.predicate is not None and not self._is_of_partitions(self.predicate):
             return sum(table.num_rows for table in self._read_tables(split))
-        return sum(map(self._count_section, split.sections))
+        sections, merging = self._sections(split)
+        return sum(self._count_section(section, merging) for section in sections)
 
     def _is_of_partitions(self, predicate: Expression) -> bool:
         """Whether a predicate is of partition columns alone, so that planning applied it."""
         return split_by_columns(predicate, set(self.table_schema.partition_keys))[1] is None
 
-    def _count_section(self, section: SplitSection) -> int:
-        if not section.needs_merge:
-            return sum(self._live_count(file) for file in section.files)
-        match self._merging():
+    def _sections(self, split: Split) -> tuple[tuple[SplitSection, ...], Picking | Folding | None]:
+        """The sections of a split, and how they merge; None where none needs to."""
+        sections = tuple(split.sections)
+        if not any(section.needs_merge for section in sections):
+            return sections, None
+        return sections, merging_of(self.table_schema, self.options)
+
+    def _count_section(self, section: SplitSection, merging: Picking | Folding | None) -> int:
+        match merging if section.needs_merge else None:
+            case None:
+                return sum(self._live_count(file) for file in section.files)
             case Picking() as picking:
                 masks = self._masks(section, picking)
                 return sum(int(np.count_nonzero(mask)) for mask in masks)
@@ -129,14 +133,14 @@ class SplitReader:
 
     def _read_tables(self, split: Split) -> Iterator[pa.Table]:
         wanted = self._wanted_fields()
-        for section in split.sections:
-            if not section.needs_merge:
-                for file in section.files:
-                    removed = self.removed(file)
-                    keep = None if removed is None else ~removed
-                    yield from self._read_file(self._view(file, wanted), keep)
-                continue
-            match self._merging():
+        sections, merging = self._sections(split)
+        for section in sections:
+            match merging if section.needs_merge else None:
+                case None:
+                    for file in section.files:
+                        removed = self.removed(file)
+                        keep = None if removed is None else ~removed
+                        yield from self._read_file(self._view(file, wanted), keep)
                 case Folding() as folding:
                     names = [field.name for field in wanted]
                     for table in self._folded(section, folding, names):
@@ -155,9 +159,6 @@ class SplitReader:
         table = rows if self.predicate is None else filter_table(rows, self.predicate)
         if table.num_rows:
             yield table
-
-    def _merging(self) -> Picking | Folding:
-        return merging_of(self.table_schema, self.options)
 
     def _masks(self, section: SplitSection, picking: Picking) -> list[Mask]:
         return winner_masks(

@@ -19,7 +19,7 @@ from lakebed.format.data_file_meta import FileKind
 from lakebed.format.predicate.expressions import Expression, split_by_columns
 from lakebed.format.snapshot import CommitKind, Snapshot
 from lakebed.table.metadata.entries import bucket_counts
-from lakebed.table.metadata.partitions import EveryPartition, PartitionFilter, PartitionsMatching
+from lakebed.table.metadata.partitions import partitions_left, predicate_of
 from lakebed.table.metadata.plan_step import PlanStep, apply_steps
 from lakebed.table.planning.packing import pack_splits
 from lakebed.table.planning.plan import Planner
@@ -89,12 +89,12 @@ class ChangeSource:
     def plan(self, planner: Planner, reader: SplitReader) -> ScanPlan:
         """One section a file, those of a bucket in the order of the snapshots."""
         manifests = planner.manifests
-        partitions = _partition_filter(planner, reader.predicate)
+        partitions = partitions_left(reader.predicate, planner.table_schema)
         read = manifests.changelog_files if self.from_changelog else manifests.delta_files
         metas = [
             meta for snapshot in self.snapshots if self._counts(snapshot) for meta in read(snapshot)
         ]
-        kept = manifests.prune(metas, _predicate_of(partitions))
+        kept = manifests.prune(metas, predicate_of(partitions))
         every = manifests.entries(kept)
         entries = _visible(planner, manifests.of_partitions(every, partitions))
         if pc.any(pc.equal(entries.column("kind"), int(FileKind.DELETE))).as_py():
@@ -166,7 +166,9 @@ class DiffSource:
 
 def _live(planner: Planner, snapshot: Snapshot, predicate: Expression | None) -> pa.Table:
     """Live entries of the partitions that a predicate leaves, with their deletion vectors."""
-    live = planner.manifests.live(snapshot, partitions=_partition_filter(planner, predicate))
+    live = planner.manifests.live(
+        snapshot, partitions=partitions_left(predicate, planner.table_schema)
+    )
     return planner.with_deletion_vectors(_visible(planner, live), snapshot)
 
 
@@ -178,18 +180,6 @@ def _visible(planner: Planner, entries: pa.Table) -> pa.Table:
 def _created_from(entries: pa.Table, wall_clock_ms: int) -> pa.Table:
     times = entries.column("creation_time").cast(pa.timestamp("ms")).cast(pa.int64())
     return entries.filter(pc.greater_equal(times, wall_clock_ms))
-
-
-def _partition_filter(planner: Planner, predicate: Expression | None) -> PartitionFilter:
-    fields = planner.table_schema.partition_type.fields
-    if predicate is None or not fields:
-        return EveryPartition()
-    of_partition, _ = split_by_columns(predicate, set(planner.table_schema.partition_keys))
-    return PartitionsMatching(of_partition, fields) if of_partition else EveryPartition()
-
-
-def _predicate_of(partitions: PartitionFilter) -> Expression | None:
-    return partitions.predicate if isinstance(partitions, PartitionsMatching) else None
 
 
 def _file_by_file(planner: Planner, entries: pa.Table) -> list[Split]:
