@@ -206,9 +206,9 @@ class _Cursor:
 
     def take_long(self, what: str) -> int:
         value = 0
-        for index in range(_MAX_VARINT_LENGTH):
+        for shift in range(0, 7 * _MAX_VARINT_LENGTH, 7):
             byte = self.take(1, what)[0]
-            value |= (byte & 0x7F) << (7 * index)
+            value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return (value >> 1) ^ -(value & 1)
         raise self.corrupt(f"{what} is no number, before {self._position}")
@@ -285,6 +285,15 @@ def _encode_bytes(value: bytes) -> bytes:
     return encode_long(len(value)) + value
 
 
+def _unzstd(block: bytes) -> bytes:
+    """A frame, or several; the library's own function for several is slow for small blocks."""
+    frame = zstd.ZstdDecompressor()
+    records = frame.decompress(block)
+    if frame.eof and not frame.unused_data:
+        return records
+    return zstd.decompress(block)
+
+
 def _unsnap(block: bytes) -> bytes:
     """Raw snappy, whose first varint is the decompressed size, and a CRC of what it unpacks to."""
     size = 0
@@ -302,7 +311,7 @@ def _unsnap(block: bytes) -> bytes:
 
 _DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
     _NO_CODEC: bytes,
-    "zstandard": zstd.decompress,
+    "zstandard": _unzstd,
     "deflate": lambda block: zlib.decompress(block, wbits=-zlib.MAX_WBITS),
     "snappy": _unsnap,
     "bzip2": bz2.decompress,
