@@ -11,7 +11,7 @@ be results of earlier folds, so a function merges results just as it takes singl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -73,20 +73,24 @@ class Segments:
         )
 
     @cached_property
-    def _longest_first(self) -> tuple[int, Positions, npt.NDArray[Any]]:
-        """The greatest length, the segments from long to short, and what each lacks to it."""
+    def _longest_first(self) -> tuple[Positions, Positions, Positions]:
+        """Segments from long to short, their starts, and how many have more than k rows."""
         longest = int(self.lengths.max(initial=0))
         # Short integers are sorted by their digits.
         missing = (longest - self.lengths).astype(np.uint16 if longest < 2**16 else np.int64)
         order = np.argsort(missing, kind="stable")
-        return longest, order, missing[order]
+        counts = np.cumsum(np.bincount(missing, minlength=longest)[:longest])[::-1]
+        return order, self.starts[order], counts
 
     def rounds(self, wanted: Mask | None = None) -> Iterator[tuple[Positions, Positions]]:
-        """For k = 0, 1, ...: the segments with a k-th row, and these rows, where wanted."""
-        longest, by_length, missing = self._longest_first
-        for k in range(longest):
-            longer = by_length[: np.searchsorted(missing, longest - k, side="left")]
-            rows = self.starts[longer] + k
+        """For k = 0, 1, ...: the segments with a k-th row, and these rows, where wanted.
+
+        Segments come from long to short: if all are wanted, those of a round are the first ones of
+        the round before.
+        """
+        by_length, starts, counts = self._longest_first
+        for k, count in enumerate(counts.tolist()):
+            longer, rows = by_length[:count], starts[:count] + k
             if wanted is not None:
                 longer, rows = longer[wanted[rows]], rows[wanted[rows]]
             yield longer, rows

@@ -5,7 +5,6 @@ does matter (floating point rounds at each step, an integer division truncates) 
 rounds: round k takes the k-th row of every segment that has one, all segments at once.
 """
 
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def total(values: ArrowArray, segments: Segments) -> ArrowArray:
         numbers: Numbers = unscaled_objects(values) if words is None else words
         sums = _exact_sums(_signed(numbers, valid, segments), segments)
         return from_unscaled(sums, counted, values.type)
-    numbers = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    numbers = _filled(values, 0).astype(np.int64, copy=False)
     sums = _exact_sums(_signed(numbers, valid, segments), segments)
     return _integers(sums, counted, values.type, function="sum")
 
@@ -54,7 +53,7 @@ def product(values: ArrowArray, segments: Segments) -> ArrowArray:
         numbers: Numbers = unscaled_objects(values)
         scale = values.type.scale
     else:
-        numbers = values.fill_null(0).to_numpy(zero_copy_only=False).astype(object)
+        numbers = _filled(values, 0).astype(object)
         scale = None
     results, known = _folded_products(numbers, valid, segments, scale=scale)
     if scale is not None:
@@ -76,9 +75,15 @@ def _folded_booleans(
     values: ArrowArray, segments: Segments, operator: np.ufunc, *, neutral: bool
 ) -> ArrowArray:
     _, counted = _valid_inputs(values, segments)
-    inputs = values.fill_null(neutral).to_numpy(zero_copy_only=False)
+    inputs = _filled(values, neutral)
     results = operator.reduceat(inputs, segments.starts) if segments.count else inputs
     return _masked(results, ~counted, values.type)
+
+
+def _filled(values: ArrowArray, filling: object) -> Numbers:
+    filled = values.fill_null(filling) if values.null_count else values
+    numbers: Numbers = filled.to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def _valid_inputs(values: ArrowArray, segments: Segments) -> tuple[Mask, Mask]:
@@ -118,19 +123,20 @@ def _exact_sums(numbers: Numbers, segments: Segments) -> Numbers:
 
 def _integers(numbers: Numbers, valid: Mask, kind: pa.DataType, *, function: str) -> ArrowArray:
     reach = 2 ** (kind.bit_width - 1)
-    fitting = (numbers >= -reach) & (numbers < reach)
-    if not fitting[valid].all():
-        worst = int(numbers[valid][~fitting[valid]][0])
+    known = numbers if valid.all() else numbers[valid]
+    if len(known) and (known.min() < -reach or known.max() >= reach):
+        worst = int(known[(known < -reach) | (known >= reach)][0])
         raise InvalidDataError(
             f"{function} of a column of type {kind} is {worst}, which the type cannot hold; "
             "give the column a wider type"
         )
-    small = np.where(valid, numbers, 0).astype(np.int64)
+    small = numbers if len(known) == len(numbers) else np.where(valid, numbers, 0)
     return _masked(small.astype(f"i{kind.bit_width // 8}"), ~valid, kind)
 
 
 def _masked(numbers: Numbers, missing: Mask, kind: pa.DataType) -> ArrowArray:
-    array: ArrowArray = compute.cast(pa.array(numbers, mask=missing), kind)
+    nulls = missing if missing.any() else None
+    array: ArrowArray = compute.cast(pa.array(numbers, mask=nulls), kind)
     return array
 
 
@@ -138,20 +144,25 @@ def _float_sums(
     values: ArrowArray, valid: Mask, counted: Mask, *, segments: Segments
 ) -> ArrowArray:
     """Sums in the order of the rows. Nulls become -0.0, which added to any number leaves it."""
-    numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+    numbers = _filled(values, 0)
     if segments.retract is not None:
         numbers = np.where(segments.retract, -numbers, numbers)
     if not valid.all():
         numbers = np.where(valid, numbers, np.array(-0.0, numbers.dtype))
-    results = numbers[segments.starts]
-    for owners, rows in islice(segments.rounds(), 1, None):
-        results[owners] += numbers[rows]
+    results = np.empty(segments.count, numbers.dtype)
+    if segments.count:
+        rounds = segments.rounds()
+        owners, rows = next(rounds)
+        sums = numbers[rows]
+        for longer, rows in rounds:
+            sums[: len(longer)] += numbers[rows]
+        results[owners] = sums
     return _masked(results, ~counted, values.type)
 
 
 def _float_products(values: ArrowArray, valid: Mask, segments: Segments) -> ArrowArray:
     """Products in the order of the rows; what is taken back before anything came is skipped."""
-    numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+    numbers = _filled(values, 0)
     results = np.zeros(segments.count, numbers.dtype)
     known = np.zeros(segments.count, np.bool_)
     for owners, rows in segments.rounds(valid):
