@@ -208,19 +208,20 @@ def entry_columns(
     schema = entry_schema(names)
     if decoded.num_rows == 0:
         return schema.empty_table()
-    versions = _cast(_column(decoded, "_VERSION", path), pa.field("_VERSION", pa.int32()), path)
-    for version in pc.unique(versions).to_pylist():
+    stored = dict(zip(decoded.column_names, decoded.columns, strict=True))
+    versions = _stored(stored, "_VERSION", pa.field("_VERSION", pa.int32(), nullable=False), path)
+    for version in pc.min_max(versions).as_py().values():
         check_record_version(version, RECORD_VERSION, path=path)
-    kinds = _cast(_column(decoded, "_KIND", path), ENTRY_COLUMNS.field("kind"), path)
-    if pc.max(kinds).as_py() > FileKind.DELETE or pc.min(kinds).as_py() < FileKind.ADD:
+    kinds = pc.min_max(_stored(stored, "_KIND", ENTRY_COLUMNS.field("kind"), path)).as_py()
+    if kinds["max"] > FileKind.DELETE or kinds["min"] < FileKind.ADD:
         raise CorruptTableError(path, "a manifest entry is neither ADD (0) nor DELETE (1)")
     columns = []
     for field in schema:
         source = _PATHS[field.name]
-        if field.nullable and source not in decoded.column_names:
+        if field.nullable and source not in stored:
             columns.append(pa.nulls(decoded.num_rows, field.type))
         else:
-            columns.append(_cast(_column(decoded, source, path), field, path))
+            columns.append(_stored(stored, source, field, path))
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -311,56 +312,20 @@ def _stats_members(record: object) -> object:
     return {name.lower().removeprefix("_"): value for name, value in record.items()}
 
 
-def _column(decoded: pa.Table, name: str, path: str) -> ChunkedColumn:
-    if name not in decoded.column_names:
+def _stored(
+    columns: Mapping[str, ChunkedColumn], name: str, field: ArrowField, path: str
+) -> ChunkedColumn:
+    """A column of the file as a field of `ENTRY_COLUMNS`."""
+    if name not in columns:
         raise CorruptTableError(path, f"the manifest has no field {name}")
-    return decoded[name]
-
-
-def _cast(column: ChunkedColumn, field: ArrowField, path: str) -> ChunkedColumn:
-    try:
-        cast = column.cast(field.type)
-    except pa.ArrowException as error:
-        raise CorruptTableError(
-            path, f"{field.name} of the manifest is no {field.type}: {error}"
-        ) from error
-    if not field.nullable and cast.null_count:
+    column = columns[name]
+    if column.type != field.type:
+        try:
+            column = column.cast(field.type)
+        except pa.ArrowException as error:
+            raise CorruptTableError(
+                path, f"{field.name} of the manifest is no {field.type}: {error}"
+            ) from error
+    if not field.nullable and column.null_count:
         raise CorruptTableError(path, f"{field.name} of a manifest entry is null")
-    return cast
-
-
-def _entry_from_row(row: dict[str, Any]) -> ManifestEntry:
-    file: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in row.items()
-        if name in _FILE_FIELDS
-    }
-    for name, columns in _STATS_COLUMNS.items():
-        low, high, nulls = (row[column] for column in columns)
-        file[name] = SimpleStats(
-            min_values=low, max_values=high, null_counts=None if nulls is None else tuple(nulls)
-        )
-    return ManifestEntry(
-        kind=FileKind(row["kind"]),
-        partition=row["partition"],
-        bucket=row["bucket"],
-        total_buckets=row["total_buckets"],
-        file=DataFileMeta(**file),
-    )
-
-
-def _entry_to_row(entry: ManifestEntry) -> dict[str, object]:
-    row: dict[str, object] = {
-        "kind": int(entry.kind),
-        "partition": entry.partition,
-        "bucket": entry.bucket,
-        "total_buckets": entry.total_buckets,
-    }
-    for name in _FILE_FIELDS:
-        value = getattr(entry.file, name)
-        if isinstance(value, SimpleStats):
-            values = (value.min_values, value.max_values, value.null_counts)
-            row.update(zip(_STATS_COLUMNS[name], values, strict=True))
-        else:
-            row[name] = value
-    return row
+    return column

@@ -34,6 +34,7 @@ Words = npt.NDArray[np.uint64]
 IDENTITY_COLUMNS = ("kind", "partition", "bucket", "level", "file_name")
 
 _SEEDS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+_PLACE = ("bucket", "level")
 _HALF = np.uint64(32)
 
 
@@ -54,7 +55,7 @@ class Fingerprints:
     @classmethod
     def of(cls, entries: pa.Table) -> "Fingerprints":
         """Those of the entries (partition, bucket, level, file name)."""
-        first, second = (_fingerprint(entries, seed) for seed in _SEEDS)
+        first, second = _fingerprints(entries)
         return _sorted(cls(first, second, np.arange(len(first))))
 
     @classmethod
@@ -82,20 +83,25 @@ def _sorted(prints: Fingerprints) -> Fingerprints:
     return Fingerprints(prints.first[order], prints.second[order], prints.rows[order])
 
 
-def _fingerprint(entries: pa.Table, seed: int) -> Words:
-    words = _hashed(entries.column("file_name"), seed)
-    partitions = entries.column("partition").combine_chunks().dictionary_encode()
-    places = partitions.indices.to_numpy()
-    words = _mixed(words, _hashed(partitions.dictionary, seed)[places], seed)
-    for name in ("bucket", "level"):
-        numbers = entries.column(name).to_numpy().astype(np.int64)
-        words = _mixed(words, numbers.view(np.uint64), seed)
-    return words
+def _fingerprints(entries: pa.Table) -> list[Words]:
+    """A word of each entry for each of the seeds."""
+    names = pl.Series(entries.column("file_name"))
+    encoded = entries.column("partition").combine_chunks().dictionary_encode()
+    partitions, of_partition = pl.Series(encoded.dictionary), encoded.indices.to_numpy()
+    bucket, level = (entries.column(name).to_numpy().astype(np.int64) for name in _PLACE)
+    places = ((bucket << 32) ^ level).view(np.uint64)
+    return [
+        _mixed(
+            _mixed(_hashed(names, seed), _hashed(partitions, seed)[of_partition], seed),
+            places,
+            seed,
+        )
+        for seed in _SEEDS
+    ]
 
 
-def _hashed(values: ArrowColumn, seed: int) -> Words:
-    series = pl.Series(values)
-    hashed: Words = series.hash(seed).to_numpy()
+def _hashed(values: pl.Series, seed: int) -> Words:
+    hashed: Words = values.hash(seed).to_numpy()
     return hashed
 
 
