@@ -88,14 +88,14 @@ def test_no_manifest_is_no_table() -> None:
 def test_any_history_comes_to_what_a_set_says(
     seed: int, bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fingerprint = netting._fingerprint
+    fingerprints = netting._fingerprints
 
-    def weak(entries: pa.Table, by: int) -> netting.Words:
-        words = fingerprint(entries, by)
+    def weak(entries: pa.Table) -> list[netting.Words]:
+        first, second = fingerprints(entries)
         # Only the first word is weakened: the second still tells identities apart.
-        return words >> np.uint64(64 - bits) if by == netting._SEEDS[0] else words
+        return [first >> np.uint64(64 - bits), second]
 
-    monkeypatch.setattr(netting, "_fingerprint", weak)
+    monkeypatch.setattr(netting, "_fingerprints", weak)
     chance = random.Random(seed)
     history: list[ManifestEntry] = []
     model: set[Identity] = set()

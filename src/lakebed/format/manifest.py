@@ -209,11 +209,11 @@ def entry_columns(
     if decoded.num_rows == 0:
         return schema.empty_table()
     stored = dict(zip(decoded.column_names, decoded.columns, strict=True))
-    versions = _stored(stored, "_VERSION", pa.field("_VERSION", pa.int32(), nullable=False), path)
-    for version in pc.min_max(versions).as_py().values():
+    versions = _stored(stored, "_VERSION", pa.field("_VERSION", pa.int32()), path=path)
+    for version in (None,) if versions.null_count else _ends(versions):
         check_record_version(version, RECORD_VERSION, path=path)
-    kinds = pc.min_max(_stored(stored, "_KIND", ENTRY_COLUMNS.field("kind"), path)).as_py()
-    if kinds["max"] > FileKind.DELETE or kinds["min"] < FileKind.ADD:
+    least, most = _ends(_stored(stored, "_KIND", ENTRY_COLUMNS.field("kind"), path=path))
+    if least < FileKind.ADD or most > FileKind.DELETE:
         raise CorruptTableError(path, "a manifest entry is neither ADD (0) nor DELETE (1)")
     columns = []
     for field in schema:
@@ -221,7 +221,7 @@ def entry_columns(
         if field.nullable and source not in stored:
             columns.append(pa.nulls(decoded.num_rows, field.type))
         else:
-            columns.append(_stored(stored, source, field, path))
+            columns.append(_stored(stored, source, field, path=path))
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -312,8 +312,14 @@ def _stats_members(record: object) -> object:
     return {name.lower().removeprefix("_"): value for name, value in record.items()}
 
 
+def _ends(numbers: ChunkedColumn) -> tuple[int, int]:
+    """The least and the greatest of some numbers."""
+    ends: Any = pc.min_max(numbers)
+    return ends["min"].as_py(), ends["max"].as_py()
+
+
 def _stored(
-    columns: Mapping[str, ChunkedColumn], name: str, field: ArrowField, path: str
+    columns: Mapping[str, ChunkedColumn], name: str, field: ArrowField, *, path: str
 ) -> ChunkedColumn:
     """A column of the file as a field of `ENTRY_COLUMNS`."""
     if name not in columns:
@@ -329,3 +335,40 @@ def _stored(
     if not field.nullable and column.null_count:
         raise CorruptTableError(path, f"{field.name} of a manifest entry is null")
     return column
+
+
+def _entry_from_row(row: dict[str, Any]) -> ManifestEntry:
+    file: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in row.items()
+        if name in _FILE_FIELDS
+    }
+    for name, columns in _STATS_COLUMNS.items():
+        low, high, nulls = (row[column] for column in columns)
+        file[name] = SimpleStats(
+            min_values=low, max_values=high, null_counts=None if nulls is None else tuple(nulls)
+        )
+    return ManifestEntry(
+        kind=FileKind(row["kind"]),
+        partition=row["partition"],
+        bucket=row["bucket"],
+        total_buckets=row["total_buckets"],
+        file=DataFileMeta(**file),
+    )
+
+
+def _entry_to_row(entry: ManifestEntry) -> dict[str, object]:
+    row: dict[str, object] = {
+        "kind": int(entry.kind),
+        "partition": entry.partition,
+        "bucket": entry.bucket,
+        "total_buckets": entry.total_buckets,
+    }
+    for name in _FILE_FIELDS:
+        value = getattr(entry.file, name)
+        if isinstance(value, SimpleStats):
+            values = (value.min_values, value.max_values, value.null_counts)
+            row.update(zip(_STATS_COLUMNS[name], values, strict=True))
+        else:
+            row[name] = value
+    return row

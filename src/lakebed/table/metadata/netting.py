@@ -24,7 +24,6 @@ import polars as pl
 import pyarrow as pa
 
 from lakebed.errors import CorruptTableError
-from lakebed.format.arrow.typing import ArrowColumn
 from lakebed.format.data_file_meta import FileKind
 
 Mask = npt.NDArray[np.bool_]
