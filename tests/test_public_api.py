@@ -14,7 +14,8 @@ PUBLIC = ["Schema", "Table", "__version__", "errors", "load_catalog", "load_tabl
 TABLE = {
     *("append", "comment", "delete", "latest_snapshot", "name", "location", "file_io", "session"),
     *("options", "options_report", "overwrite", "partition_keys", "parts", "primary_keys", "scan"),
-    *("schema", "snapshots", "truncate", "upsert", "writer", "branch"),
+    *("schema", "snapshots", "truncate", "upsert", "writer", "branch", "drop_partitions"),
+    "rescale",
 }
 SCAN = {
     *("count", "explain", "plan", "schema", "to_arrow", "to_batches", "to_duckdb", "to_pandas"),

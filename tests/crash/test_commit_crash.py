@@ -1,7 +1,7 @@
 """A store that fails at the n-th call of a write, for every n: before, after, unknown, for good.
 
 What must hold whatever fails: the table reads as before or as after, a fresh writer commits on top,
-what was acknowledged is there, and a write that is known to have failed leaves no data file.
+what was acknowledged is there, and a write that is known to have failed leaves no file.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,8 +14,9 @@ from lakebed.storage.memory import MemoryFileIO
 from lakebed.table.table import Table
 from support.effects import reopen
 from support.faulty_file_io import FaultMode, FaultyFileIO
-from support.store_listing import orphans, read_store, snapshot_ids
-from support.table_builder import BuiltTable, Row, Shape, Step, build_table, sorted_rows
+from support.index_files import unnamed_files, write_with_indexes
+from support.store_listing import read_store, snapshot_ids
+from support.table_builder import DAYS, BuiltTable, Row, Shape, Step, build_table, sorted_rows
 
 Write = Callable[[BuiltTable, Table], object]
 
@@ -31,6 +32,7 @@ class Case:
     shape: Shape
     write: Write
     history: tuple[Step, ...] = (Step("write", range(4)),)
+    is_indexed: bool = False
 
 
 KEYED = Shape(buckets=1, is_partitioned=True)
@@ -47,6 +49,18 @@ CASES: dict[str, Case] = {
         UNAWARE, lambda built, table: table.overwrite(rows_of(built, 1, 2), partition="dynamic")
     ),
     "truncate": Case(KEYED, lambda _, table: table.truncate()),
+    "drop of a partition": Case(
+        KEYED, lambda _, table: table.drop_partitions([{"dt": DAYS[0]}, {"dt": "none"}])
+    ),
+    "rescale": Case(KEYED, lambda _, table: table.rescale(3, {"dt": DAYS[0]})),
+    "index files and changelogs": Case(
+        KEYED, lambda built, table: write_with_indexes(table, rows_of(built, 1)), is_indexed=True
+    ),
+    "overwrite of index files": Case(
+        KEYED,
+        lambda built, table: table.overwrite(rows_of(built, 1), partition="dynamic"),
+        is_indexed=True,
+    ),
     "append that rolls": Case(
         UNAWARE.with_options({"target-file-row-num": "1"}),
         lambda built, table: table.append(rows_of(built, 1, 4)),
@@ -65,16 +79,18 @@ class Store:
     def __init__(self, case: Case) -> None:
         self.case = case
         self.built = build_table(case.shape, case.history)
+        if case.is_indexed:
+            write_with_indexes(self.built.table, rows_of(self.built, *range(4)))
         self.files = read_store(self.built.file_io, "memory:/")
-        self.before = sorted_rows(self.built.rows)
+        self.before = read_rows(self.built.table)
         clean = self.fresh()
         done = reopen(self.built.table, clean)
         assert case.write(self.built, done) is not None
         self.after = read_rows(done)
         self.ids_before = snapshot_ids(self.built.file_io, done.location)
         self.ids_after = snapshot_ids(clean, done.location)
-        assert self.after != self.before
-        assert orphans(done, clean) == set()
+        assert (self.after, self.ids_after) != (self.before, self.ids_before)
+        assert unnamed_files(done, clean) == set()
 
     def fresh(self) -> MemoryFileIO:
         file_io = MemoryFileIO()
@@ -134,14 +150,20 @@ def check(store: Store, run: Run, *, can_clean: bool) -> None:
         assert rows == store.after, run
     if can_clean and run.error is not None and not isinstance(run.error, CommitUnknownError):
         assert rows == store.before, run
-        assert orphans(run.table, run.file_io) == set(), run
+        assert unnamed_files(run.table, run.file_io) == set(), run
     extra = store.built.shape.row(100, 0)
     run.table.append(store.built.arrow([extra]))
     assert read_rows(run.table) == sorted_rows([*rows, extra]), run
     assert snapshot_ids(run.file_io, run.table.location) == [*ids, len(ids) + 1], run
 
 
-SOME = ["first append", "upsert", "delete by rewrite", "overwrite"]
+SOME = [
+    "first append",
+    "upsert",
+    "delete by rewrite",
+    "overwrite",
+    "index files and changelogs",
+]
 
 
 @pytest.mark.parametrize("name", CASES)

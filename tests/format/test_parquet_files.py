@@ -9,9 +9,10 @@ import pytest
 
 from lakebed.errors import CorruptTableError, NotFoundError, UnsupportedError
 from lakebed.format.arrow.types import parquet_schema, to_arrow_schema, to_arrow_type
+from lakebed.format.data_file_settings import DataFileSettings
 from lakebed.format.key_value import data_file_fields
 from lakebed.format.parquet.read import parquet_shape, read_parquet, stream_parquet
-from lakebed.format.parquet.write import ParquetSettings, check_writable, open_parquet_writer
+from lakebed.format.parquet.write import ParquetWriter, check_writable
 from lakebed.format.schema import TableSchema
 from lakebed.format.type_text import parse_type
 from lakebed.format.types import ArrayType, DataField, DataType, MapType, RowType
@@ -93,12 +94,11 @@ def write(
     """Writes every row as a row group of its own."""
     file_io, path = store
     schema = parquet_schema(fields)
-    with (
-        file_io.open_output(path) as sink,
-        open_parquet_writer(sink, schema, ParquetSettings(compression=compression)) as writer,
-    ):
+    with file_io.open_output(path) as sink:
+        writer = ParquetWriter(sink, schema, DataFileSettings(compression=compression))
         for row in range(rows.num_rows):
-            writer.write_table(rows.slice(row, 1).cast(schema))
+            writer.write(rows.slice(row, 1))
+        writer.close()
 
 
 @pytest.mark.parametrize("compression", ["zstd", "snappy", "gzip", "none", "ZSTD"])
@@ -149,11 +149,10 @@ def test_both_decoders_give_the_type_asked_for_where_the_file_has_a_narrower_one
 def test_a_stream_never_gives_more_rows_than_asked_for(store: tuple[FileIO, str]) -> None:
     file_io, path = store
     rows = pa.table({"k": pa.array(range(100), pa.int64())})
-    with (
-        file_io.open_output(path) as sink,
-        open_parquet_writer(sink, rows.schema, ParquetSettings()) as writer,
-    ):
-        writer.write_table(rows)
+    with file_io.open_output(path) as sink:
+        writer = ParquetWriter(sink, rows.schema, DataFileSettings())
+        writer.write(rows)
+        writer.close()
     counts = [part.num_rows for part in stream_parquet(*store, schema=rows.schema, batch_rows=30)]
     assert counts == [30, 30, 30, 10]
 
@@ -287,32 +286,17 @@ def test_a_file_that_is_missing_is_no_corruption(store: tuple[FileIO, str]) -> N
         list(stream_parquet(*store, schema=FLAT_ROWS.schema, batch_rows=10))
 
 
-@pytest.mark.parametrize("compression", ["lz4", "LZ4", "brotli", "lzo", ""])
+@pytest.mark.parametrize("compression", ["brotli", "LZO", ""])
 def test_codecs_that_others_could_not_read_are_refused(compression: str) -> None:
     with pytest.raises(UnsupportedError, match=f"file.compression='{compression}'"):
-        open_parquet_writer(
+        ParquetWriter(
             pa.BufferOutputStream(),
             parquet_schema(FLAT_FIELDS),
-            ParquetSettings(compression=compression),
+            DataFileSettings(compression=compression),
         )
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        parse_type("TIMESTAMP(9)"),
-        parse_type("TIMESTAMP(7) WITH LOCAL TIME ZONE"),
-        ArrayType(element=parse_type("TIMESTAMP(9)")),
-        MapType(key=parse_type("INT NOT NULL"), value=parse_type("TIMESTAMP(9)")),
-    ],
-    ids=["plain", "zoned", "list", "map"],
-)
-def test_nanoseconds_are_refused_wherever_they_are(kind: DataType) -> None:
-    with pytest.raises(UnsupportedError, match=r"'nano'.*TIMESTAMP\(6\)"):
-        check_writable(fields_of({"k": INT, "nano": kind}))
-
-
-@pytest.mark.parametrize("text", ["VARIANT", "BLOB", "MULTISET<INT>", "ARRAY<VARIANT>"])
+@pytest.mark.parametrize("text", ["BLOB", "ARRAY<BLOB>", "VECTOR<FLOAT, 3>"])
 def test_types_without_a_writer_are_refused_by_name(text: str) -> None:
     with pytest.raises(UnsupportedError, match=r"column 'v': .* cannot be written yet"):
         check_writable(fields_of({"v": parse_type(text)}))

@@ -17,7 +17,7 @@ from lakebed.spark import attach
 builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
 spark = attach(builder.getOrCreate(), "lake", warehouse={warehouse!r})
 spark.sql("CREATE DATABASE lake.db")
-spark.sql("CREATE TABLE lake.db.t (a INT)")
+spark.sql("CREATE TABLE lake.db.t (a INT) TBLPROPERTIES ('primary-key' = 'a', 'bucket' = '1')")
 try:
     spark.range(1).selectExpr("1 AS a").writeTo("lake.db.t").append()
 except Exception as error:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from lakebed.lsm.merge import DELETE
+from lakebed.lsm.merge import DELETE, INSERT
 from support.section_in_memory import ENDS, KeyValue
 
 Value: TypeAlias = Any
@@ -85,8 +85,13 @@ class AggregationOracle:
 
     def merge(self, rows: Sequence[KeyValue]) -> Values | None:
         """The merged row of a key."""
+        kind, values = self.combine(rows)
+        return None if kind in ENDS else values
+
+    def combine(self, rows: Sequence[KeyValue]) -> tuple[int, Values]:
+        """Kind and values of the row that stands for these in a file."""
         if len(rows) == 1:
-            return None if rows[0].kind in ENDS else dict(rows[0].values)
+            return rows[0].kind, dict(rows[0].values)
         functions = {name: function.begin() for name, function in self.functions.items()}
         merged: Values = dict.fromkeys(functions)
         deleted = False
@@ -98,7 +103,7 @@ class AggregationOracle:
             for name, function in functions.items():
                 fold = function.retract if row.kind in ENDS else function.add
                 merged[name] = fold(merged[name], row.values[name])
-        return None if deleted else merged
+        return DELETE if deleted else INSERT, merged
 
 
 @dataclass(frozen=True)
@@ -130,8 +135,13 @@ class PartialUpdateOracle:
 
     def merge(self, rows: Sequence[KeyValue]) -> Values | None:
         """The merged row of a key."""
+        kind, values = self.combine(rows)
+        return None if kind in ENDS else values
+
+    def combine(self, rows: Sequence[KeyValue]) -> tuple[int, Values]:
+        """Kind and values of the row that stands for these in a file."""
         if len(rows) == 1:
-            return None if rows[0].kind in ENDS else dict(rows[0].values)
+            return rows[0].kind, dict(rows[0].values)
         of_key = replace(self, functions={n: f.begin() for n, f in self.functions.items()})
         merged: Values = dict.fromkeys(self.columns)
         deleted = False
@@ -144,7 +154,8 @@ class PartialUpdateOracle:
                 merged.update(row.values)
             if not self.ignore_delete:
                 deleted = of_key._take_back(merged, row)
-        return None if deleted or not any(row.kind not in ENDS for row in rows) else merged
+        ends = deleted or all(row.kind in ENDS for row in rows)
+        return DELETE if ends else INSERT, merged
 
     def _add(self, merged: Values, values: Values) -> None:
         grouped = {name for group in self.groups for name in (*group.sequence, *group.members)}

@@ -3,7 +3,10 @@
 import json
 from collections.abc import Iterator
 
+from lakebed.format.manifest import entries_from_columns
+from lakebed.format.snapshot import Snapshot
 from lakebed.storage.file_io import FileIO
+from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.table import Table
 
 HINTS = {"LATEST", "EARLIEST"}
@@ -33,13 +36,27 @@ def data_files(file_io: FileIO, root: str) -> set[str]:
 
 
 def referenced_files(table: Table) -> set[str]:
-    """Paths of the data files that any snapshot of the table reads."""
-    return {
+    """Paths of the files that any snapshot of the table names: of data, indexes and changelogs."""
+    read = {
         path
         for snapshot in table.snapshots()
         for split in table.scan(snapshot_id=snapshot.id).plan().splits
         for path in split.file_paths
     }
+    return read | {path for snapshot in table.snapshots() for path in _other_files(table, snapshot)}
+
+
+def _other_files(table: Table, snapshot: Snapshot) -> Iterator[str]:
+    """Changelog files, and files that stand beside data files."""
+    parts = table.parts()
+    changelog = parts.manifests.entries(parts.manifests.changelog_files(snapshot))
+    live = parts.manifests.live(snapshot, partitions=EveryPartition())
+    for entry in entries_from_columns(changelog):
+        directory = parts.split_files.bucket_directory(entry.partition, entry.bucket)
+        yield f"{directory}/{entry.file.file_name}"
+    for entry in entries_from_columns(live):
+        directory = parts.split_files.bucket_directory(entry.partition, entry.bucket)
+        yield from (f"{directory}/{name}" for name in entry.file.extra_files)
 
 
 def orphans(table: Table, file_io: FileIO) -> set[str]:

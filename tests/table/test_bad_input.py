@@ -125,11 +125,6 @@ CREATIONS: dict[str, tuple[type[LakebedError], dict[str, object], tuple[str, ...
         {"options": {"bucket": 3}},
         ("needs 'bucket-key'", "set it or remove 'bucket'"),
     ),
-    "dynamic buckets": (
-        UnsupportedError,
-        {"primary_key": ["id"]},
-        ("'bucket' = '-1'", "dynamic buckets", "number of buckets from 1"),
-    ),
     "unknown option": (
         InvalidTableError,
         {"options": {"target-file-sizes": "1 mb"}},
@@ -137,8 +132,8 @@ CREATIONS: dict[str, tuple[type[LakebedError], dict[str, object], tuple[str, ...
     ),
     "unsupported option": (
         UnsupportedError,
-        {"options": {"bucket": 1, "merge-engine": "aggregation"}, "primary_key": ["id"]},
-        ("'merge-engine' = 'aggregation'", "not supported yet"),
+        {"options": {"bucket": 1, "merge-engine": "first-row"}, "primary_key": ["id"]},
+        ("'merge-engine' = 'first-row'", "not supported yet", "write-only=true"),
     ),
     "a value that is none of its option": (
         InvalidArgumentError,

@@ -291,7 +291,8 @@ def test_a_replay_is_recognised_below_the_commits_of_others_and_tells_users_apar
 
 
 def test_an_error_within_a_writer_commits_nothing_and_leaves_nothing() -> None:
-    built = build_table(KEYED.with_options({"write-buffer-size": "1 b"}), START)
+    options = {"write-buffer-size": "1 b", "write-buffer-spillable": "false"}
+    built = build_table(KEYED.with_options(options), START)
 
     def fail() -> None:
         with built.table.writer() as writer:

@@ -148,7 +148,7 @@ def test_sequence_numbers_go_on_where_the_bucket_ended() -> None:
         [entry] = delta_entries(built.table, len(built.past))
         file = entry["_FILE"]
         ranges.append((file["_MIN_SEQUENCE_NUMBER"], file["_MAX_SEQUENCE_NUMBER"]))
-    assert ranges == [(1, 2), (3, 5), (1, 1)]
+    assert ranges == [(0, 1), (2, 4), (0, 0)]
 
 
 def test_sequence_numbers_of_rows_are_in_the_file() -> None:
@@ -161,7 +161,7 @@ def test_sequence_numbers_of_rows_are_in_the_file() -> None:
     rows = pq.read_table(BytesIO(built.file_io.read(path)))
     assert rows.column_names[:3] == ["_KEY_id", "_SEQUENCE_NUMBER", "_VALUE_KIND"]
     assert rows["_KEY_id"].to_pylist() == [-3, 4]
-    assert rows["_SEQUENCE_NUMBER"].to_pylist() == [5, 6]
+    assert rows["_SEQUENCE_NUMBER"].to_pylist() == [4, 5]
     assert rows["_VALUE_KIND"].to_pylist() == [0, 0]
 
 

@@ -6,13 +6,13 @@ import pyarrow as pa
 
 from lakebed.errors import AlreadyExistsError, StorageError
 from lakebed.format.arrow.types import from_arrow_schema
-from lakebed.format.parquet.write import check_writable
 from lakebed.format.paths import TablePaths
 from lakebed.format.schema_builder import build_schema
 from lakebed.format.schema_definition import Schema
 from lakebed.options.acceptance import check_creatable, normalize, table_defaults
 from lakebed.options.values import OptionValue
 from lakebed.storage.file_io import FileIO, PutResult
+from lakebed.table.definition import check_definition
 from lakebed.table.metadata.schemas import Schemas
 from lakebed.table.session import Session
 
@@ -57,8 +57,8 @@ def create_at(
         partition_keys=partition_by,
         comment=comment,
     )
-    check_creatable(built.options, has_primary_key=bool(built.primary_keys))
-    check_writable(built.fields)
+    check_creatable(built.options)
+    check_definition(built, time_zone=session.time_zone)
     match Schemas(file_io, TablePaths(location)).put(built):
         case PutResult.WRITTEN:
             return

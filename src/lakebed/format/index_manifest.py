@@ -159,7 +159,9 @@ class IndexManifestEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 def index_entry_to_record(entry: IndexManifestEntry) -> dict[str, object]:
     """The Avro record of an entry, for `INDEX_MANIFEST_SCHEMA`."""
-    values = _without_tuples(msgspec.to_builtins(entry, builtin_types=(bytes,)))
+    values: dict[str, object] = msgspec.to_builtins(entry, builtin_types=(bytes,))
+    if entry.deletion_vectors_ranges is not None or entry.global_index is not None:
+        values = _without_tuples(values)
     return {"_VERSION": RECORD_VERSION, **values}
 
 

@@ -1,7 +1,8 @@
 """Which columns a data file has (format.md 11).
 
 A key-value file of a primary-key table holds `_KEY_` columns, `_SEQUENCE_NUMBER`, `_VALUE_KIND`,
-and then the table's columns; an append file just the table's columns.
+and then the table's columns; in thin mode it lacks the `_KEY_` columns, which repeat others. An
+append file holds just the table's columns.
 """
 
 from lakebed.format.schema import TableSchema
@@ -19,8 +20,14 @@ VALUE_KIND = DataField(
 )
 
 
-def data_file_fields(schema: TableSchema) -> tuple[DataField, ...]:
-    """The columns of a file that this schema writes, in order."""
+def data_file_fields(schema: TableSchema, *, is_thin: bool = False) -> tuple[DataField, ...]:
+    """The columns of a file that this schema writes, in order.
+
+    Args:
+        schema: The table's schema.
+        is_thin: `data-file.thin-mode`.
+    """
     if not schema.primary_keys:
         return schema.fields
-    return (*schema.key_fields(), SEQUENCE_NUMBER, VALUE_KIND, *schema.fields)
+    keys = () if is_thin else schema.key_fields()
+    return (*keys, SEQUENCE_NUMBER, VALUE_KIND, *schema.fields)

@@ -47,6 +47,24 @@ class FoldedRows:
     columns: Mapping[str, ArrowArray]
     kinds: Kinds
 
+    def table(self, grouped: GroupedRows, wanted: Sequence[str]) -> pa.Table:
+        """The wanted columns as a table.
+
+        Args:
+            grouped: What was folded; of each key the newest row gives the sequence number.
+            wanted: Of the columns; `_SEQUENCE_NUMBER` and `_VALUE_KIND` may be among them.
+        """
+        if not wanted:
+            return pa.table({"": pa.nulls(len(self.kinds))})
+        columns = dict(self.columns)
+        if VALUE_KIND.name in wanted:
+            columns[VALUE_KIND.name] = pa.array(self.kinds, pa.int8())
+        if SEQUENCE_NUMBER.name in wanted:
+            numbers = values_of(grouped, SEQUENCE_NUMBER.name)
+            newest = grouped.groups.order[grouped.groups.last]
+            columns[SEQUENCE_NUMBER.name] = taken(numbers, newest)
+        return pa.table({name: columns[name] for name in wanted})
+
 
 @dataclass(frozen=True, slots=True)
 class OrderedRows:
@@ -150,15 +168,6 @@ def folded_rows(
     plan = SectionPlan.of(files, order=order, values=inputs)
     for grouped in grouped_rows(plan, budget_bytes=budget_bytes, with_levels=with_lookup):
         folded = engine.fold(grouped, values)
-        columns = dict(folded.columns)
-        if VALUE_KIND.name in wanted:
-            columns[VALUE_KIND.name] = pa.array(folded.kinds, pa.int8())
-        if SEQUENCE_NUMBER.name in wanted:
-            numbers = values_of(grouped, SEQUENCE_NUMBER.name)
-            newest = grouped.groups.order[grouped.groups.last]
-            columns[SEQUENCE_NUMBER.name] = taken(numbers, newest)
-        table = pa.table({"": pa.nulls(len(folded.kinds))})
-        if wanted:
-            table = pa.table({name: columns[name] for name in wanted})
+        table = folded.table(grouped, wanted)
         adds = are_adds(folded.kinds)
         yield table if keep_deletes or adds.all() else table.filter(pa.array(adds))

@@ -28,7 +28,7 @@ from lakebed.lsm.merge import (
     are_adds,
     group_by_key,
 )
-from lakebed.lsm.section_plan import Mask, SectionFile, SectionPlan
+from lakebed.lsm.section_plan import Mask, RowOrder, SectionFile, SectionPlan
 from lakebed.lsm.sort_keys import SortWords, age_words, sort_words
 
 Levels = npt.NDArray[np.int32]
@@ -63,6 +63,24 @@ class Columns(Protocol):
     def column(self, name: str) -> ArrowChunks:
         """The values as they lie, in no order."""
         ...
+
+
+def grouped_at_once(rows: pa.Table, order: RowOrder, kinds: Kinds | None) -> GroupedRows:
+    """Rows in memory by key; they come from old to new, but for what `sequence.field` says.
+
+    Args:
+        rows: The rows, with the columns that order them.
+        order: How rows are ordered.
+        kinds: Row kind of each row; None where all are adds.
+    """
+    words = sort_words([rows.column(name) for name in order.key_names])
+    arrival = np.arange(rows.num_rows)
+    ages: SortWords = ()
+    if order.sequence_fields:
+        told = [rows.column(name) for name in order.sequence_fields]
+        ages = (*age_words(told, descending=order.descending), arrival)
+    groups = group_by_key(words, ages, row_count=rows.num_rows)
+    return GroupedRows(_DecodedColumns(rows), arrival, groups, kinds)
 
 
 def grouped_rows(

@@ -1,68 +1,129 @@
-"""Rows of one bucket on their way to level 0: collected, merged, sorted (format.md 11).
+"""Rows of one bucket on their way to level 0: collected, ordered, merged (format.md 11).
 
 A row gets its sequence number when it arrives, so that the order of arrival is the order of age. A
-flush keeps the newest row of each key and leaves gaps in the numbers, as the format allows.
+run holds one row a key, made by the same merge as a read's, and leaves gaps in the numbers, as the
+format allows.
+
+    arrive    (b, 7) (a, 8) (b, 9)
+    ordered   (a, 8) (b, 7) (b, 9)       what a changelog of the input holds
+    run       (a, 8) (b, 9)              what level 0 holds
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from lakebed.lsm.merge import Pick, group_by_key
-from lakebed.lsm.sort_keys import sort_words
+from lakebed.format.arrow.typing import taken
+from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
+from lakebed.lsm.engines import Folding, Picking
+from lakebed.lsm.folding import values_of
+from lakebed.lsm.merge import INSERT, Kinds, Positions
+from lakebed.lsm.windows import GroupedRows, grouped_at_once
+
+SYSTEM_COLUMNS = (SEQUENCE_NUMBER.name, VALUE_KIND.name)
 
 
 @dataclass(frozen=True, slots=True)
-class SortedRows:
-    """A sorted run in memory.
+class FlushedRows:
+    """What a buffer held, by key; the table's columns, `_SEQUENCE_NUMBER` and `_VALUE_KIND`.
 
     Attributes:
-        rows: Table columns, ordered by key, one row a key.
-        sequence: Sequence number of each row.
-        kinds: Row kind of each row.
+        run: One row a key. It has no row where the merge engine dropped all.
+        ordered: Every row that arrived, those of a key from old to new; None where not asked for.
     """
 
-    rows: pa.Table
-    sequence: npt.NDArray[np.int64]
-    kinds: npt.NDArray[np.int8]
+    run: pa.Table
+    ordered: pa.Table | None
 
 
 class WriteBuffer:
     """Collects rows of one bucket.
 
     Args:
-        key_names: Trimmed primary key.
-        pick: The merge engine.
+        names: The table's columns.
+        merging: How the rows of a key become one.
         first_sequence: Sequence number of the next row.
+        with_ordered: Whether a flush also gives the rows as they arrived.
     """
 
-    def __init__(self, key_names: tuple[str, ...], *, pick: Pick, first_sequence: int) -> None:
-        self._key_names = key_names
-        self._pick = pick
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        merging: Picking | Folding,
+        first_sequence: int,
+        with_ordered: bool = False,
+    ) -> None:
+        self._names = tuple(names)
+        self._merging = merging
         self._next_sequence = first_sequence
+        self._with_ordered = with_ordered
         self._tables: list[pa.Table] = []
-        self._kinds: list[npt.NDArray[np.int8]] = []
-        self.size_bytes = 0
+        self._kinds: list[Kinds | None] = []
 
-    def add(self, rows: pa.Table, kinds: npt.NDArray[np.int8]) -> None:
-        """Appends rows, the newest last."""
+    def add(self, rows: pa.Table, kinds: Kinds | None = None) -> None:
+        """Appends rows, the newest last.
+
+        Args:
+            rows: The table's columns.
+            kinds: Row kind of each; None for all inserts.
+        """
         if rows.num_rows:
             self._tables.append(rows)
             self._kinds.append(kinds)
-            self.size_bytes += rows.nbytes
 
-    def flush(self) -> SortedRows | None:
-        """Empties the buffer into one sorted run; None when it is empty."""
+    def flush(self) -> FlushedRows | None:
+        """Empties the buffer; None when it is empty.
+
+        Raises:
+            InvalidDataError: Rows that the merge engine forbids.
+        """
         if not self._tables:
             return None
-        rows = pa.concat_tables(self._tables)
-        kinds = np.concatenate(self._kinds)
+        rows, kinds = pa.concat_tables(self._tables).combine_chunks(), self._joined_kinds()
+        self._tables, self._kinds = [], []
         first = self._next_sequence
         self._next_sequence += rows.num_rows
-        self._tables, self._kinds, self.size_bytes = [], [], 0
-        words = sort_words([rows.column(name) for name in self._key_names])
-        winners = self._pick(group_by_key(words, (), row_count=rows.num_rows), kinds)
-        taken = rows.combine_chunks().take(winners)
-        return SortedRows(taken, first + winners.astype(np.int64), kinds[winners])
+        stored = np.zeros(rows.num_rows, np.int8) if kinds is None else kinds
+        rows = rows.append_column(
+            SEQUENCE_NUMBER.name, pa.array(np.arange(first, self._next_sequence))
+        ).append_column(VALUE_KIND.name, pa.array(stored))
+        grouped = grouped_at_once(rows, self._merging.order, kinds)
+        wanted = (*self._names, *SYSTEM_COLUMNS)
+        ordered = _taken(grouped, grouped.groups.order, wanted) if self._with_ordered else None
+        return FlushedRows(merged(grouped, self._merging, wanted), ordered)
+
+    def _joined_kinds(self) -> Kinds | None:
+        if all(kinds is None for kinds in self._kinds):
+            return None
+        return np.concatenate(
+            [
+                np.full(table.num_rows, INSERT, np.int8) if kinds is None else kinds
+                for table, kinds in zip(self._tables, self._kinds, strict=True)
+            ]
+        )
+
+
+def merged(grouped: GroupedRows, merging: Picking | Folding, wanted: Sequence[str]) -> pa.Table:
+    """One row a key, rows that end a key among them.
+
+    Args:
+        grouped: The rows, with all columns that the merge engine asks for.
+        merging: How the rows of a key become one.
+        wanted: Columns out; `_SEQUENCE_NUMBER` and `_VALUE_KIND` may be among them.
+
+    Raises:
+        InvalidDataError: Rows that the merge engine forbids.
+    """
+    match merging:
+        case Picking(pick=pick):
+            return _taken(grouped, pick(grouped.groups, grouped.kinds), wanted)
+        case Folding(engine=engine):
+            values = [name for name in wanted if name not in SYSTEM_COLUMNS]
+            return engine.fold(grouped, values).table(grouped, wanted)
+
+
+def _taken(grouped: GroupedRows, rows: Positions, wanted: Sequence[str]) -> pa.Table:
+    return pa.table({name: taken(values_of(grouped, name), rows) for name in wanted})

@@ -57,7 +57,7 @@ def normalize(options: Mapping[str, OptionValue]) -> dict[str, str]:
     return normalized
 
 
-def check_creatable(options: Mapping[str, str], *, has_primary_key: bool) -> None:
+def check_creatable(options: Mapping[str, str]) -> None:
     """Checks all options of a table that a Lakebed user creates or alters.
 
     Raises:
@@ -72,13 +72,11 @@ def check_creatable(options: Mapping[str, str], *, has_primary_key: bool) -> Non
             raise InvalidTableError(f"{key!r} is never stored in a table. {advice}.")
         if TABLE_OPTIONS.find(key) is None:
             raise InvalidTableError(TABLE_OPTIONS.unknown(key))
-    is_write_only = parse_boolean(current.get("write-only", "false"), "write-only")
     problems = [
         _why_not_stored(option, key=key, text=text)
         for key, text, option in _not_acted_on(current)
-        if not (is_write_only and option.left_to_others)
+        if not (option.left_to_others and _is_write_only(current))
     ]
-    problems += _dynamic_buckets(current, has_primary_key=has_primary_key)
     if problems:
         raise UnsupportedError("\n".join(problems))
 
@@ -105,9 +103,7 @@ def check_scan_options(options: Mapping[str, str]) -> None:
         raise UnsupportedError("\n".join(problems))
 
 
-def check_openable(
-    options: Mapping[str, str], *, use: Literal["read", "write"], has_primary_key: bool
-) -> None:
+def check_openable(options: Mapping[str, str], *, use: Literal["read", "write"]) -> None:
     """Checks the options of a table that any engine may have made, for one use of it.
 
     Raises:
@@ -119,12 +115,10 @@ def check_openable(
     current = TABLE_OPTIONS.with_current_keys(options)
     problems = [
         f"{_not_supported(option, key=key, text=text)}; {_AT_STAKE[purpose]} would be "
-        f"wrong. Use another client to {use} this table."
+        f"wrong. Use another client to {use} this table{_or_leave(option)}."
         for key, text, option in _not_acted_on(current)
-        if purpose in option.changes
+        if purpose in option.changes and not (option.left_to_others and _is_write_only(current))
     ]
-    if purpose is Use.WRITE:
-        problems += _dynamic_buckets(current, has_primary_key=has_primary_key)
     if problems:
         raise UnsupportedError("\n".join(problems))
 
@@ -201,25 +195,24 @@ def _not_acted_on(
 
 
 def _why_not_stored(option: Option, *, key: str, text: str) -> str:
-    others = " or set write-only=true to leave it to another job" if option.left_to_others else ""
     problem = _not_supported(option, key=key, text=text)
     reason = "Lakebed would keep it and not act on it"
-    return f"{problem}; {reason}. Leave it out{_or_set(option)}{others}."
+    return f"{problem}; {reason}. Leave it out{_or_set(option)}{_or_leave(option)}."
 
 
 def _not_supported(option: Option, *, key: str, text: str) -> str:
     return f"option {key!r} = {text!r} ({option.meaning}) is not supported yet"
 
 
+def _is_write_only(options: Mapping[str, str]) -> bool:
+    return parse_boolean(options.get("write-only", "false"), "write-only")
+
+
+def _or_leave(option: Option) -> str:
+    return " or set write-only=true to leave it to another job" if option.left_to_others else ""
+
+
 def _or_set(option: Option) -> str:
     if option.accepted:
         return f" or set it to {' or '.join(option.accepted)}"
     return ""
-
-
-def _dynamic_buckets(options: Mapping[str, str], *, has_primary_key: bool) -> list[str]:
-    option = TABLE_OPTIONS["bucket"]
-    if not has_primary_key or option.parse(options.get("bucket", "-1")) != -1:
-        return []
-    problem = "option 'bucket' = '-1' with a primary key (dynamic buckets) is not supported yet"
-    return [f"{problem} for writing. Make the table with a number of buckets from 1 on."]

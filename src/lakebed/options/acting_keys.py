@@ -7,8 +7,6 @@ says so and `changes` says which use of a table the other values rule out.
 from lakebed.options import values
 from lakebed.options.choices import (
     BucketFunction,
-    ChangelogProducer,
-    MergeEngine,
     ScanMode,
     StatsMode,
     TableType,
@@ -82,8 +80,6 @@ LAYOUT = (
         default="-1",
         standing=Standing.ACTS,
         meaning="the number of buckets of a partition; -1: no fixed number, -2: postponed",
-        changes=WRITING,
-        declined=("-2",),
     ),
     Option(
         key="bucket-key",
@@ -115,28 +111,6 @@ LAYOUT = (
     ),
 )
 
-MERGING = (
-    Option(
-        key="merge-engine",
-        value_type=one_of(MergeEngine),
-        default="deduplicate",
-        standing=Standing.ACTS,
-        meaning="how rows of one key become one",
-        changes=WRITING,
-        accepted=("deduplicate",),
-        immutable=True,
-    ),
-    Option(
-        key="changelog-producer",
-        value_type=one_of(ChangelogProducer),
-        default="none",
-        standing=Standing.ACTS,
-        meaning="where the stream of changes comes from",
-        changes=WRITING,
-        accepted=("none",),
-    ),
-)
-
 FILES = (
     Option(
         key="file.format",
@@ -145,7 +119,7 @@ FILES = (
         standing=Standing.ACTS,
         meaning="the format of data files",
         changes=WRITING,
-        accepted=("parquet",),
+        accepted=("parquet", "avro", "orc"),
     ),
     Option(
         key="file.compression",
@@ -154,7 +128,18 @@ FILES = (
         standing=Standing.ACTS,
         meaning="how data files are compressed",
         changes=WRITING,
-        accepted=("zstd", "snappy", "gzip", "none"),
+        accepted=(
+            "zstd",
+            "snappy",
+            "gzip",
+            "lz4",
+            "lz4_raw",
+            "zlib",
+            "deflate",
+            "none",
+            "uncompressed",
+            "null",
+        ),
     ),
     _acts("file.compression.zstd-level", _INTEGER, "1", meaning="how hard zstd compresses"),
     _acts("file.block-size", _POSITIVE_SIZE, None, meaning="the size of a Parquet row group"),
@@ -171,6 +156,7 @@ FILES = (
         meaning="after how many rows a data file is closed",
     ),
     _acts("data-file.prefix", _TEXT, "data-", meaning="how names of data files begin"),
+    _acts("data-file.thin-mode", _BOOLEAN, "false", meaning="whether key columns are stored once"),
 )
 
 STATISTICS = (
@@ -297,13 +283,22 @@ TIME_TRAVEL = acting(
     "table-read.sequence-number.enabled | boolean | false | whether audit_log has sequence numbers"
 )
 
+# Spark's writes that match columns by name act on these.
+SCHEMA_MERGING = acting(
+    """
+    write.merge-schema | boolean | false | whether a write may add columns
+    write.merge-schema.type-widening | boolean | false | whether such a write may widen types
+    write.merge-schema.explicit-cast | boolean | false | whether such a write may narrow types
+    """
+)
+
 ACTING: tuple[Option, ...] = (
     *LAYOUT,
-    *MERGING,
     *FILES,
     *STATISTICS,
     *MANIFESTS,
     *WRITES,
     *SCANS,
     *TIME_TRAVEL,
+    *SCHEMA_MERGING,
 )

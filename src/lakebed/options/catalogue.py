@@ -10,10 +10,13 @@ from difflib import get_close_matches
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.options.acting_keys import ACTING
+from lakebed.options.bucket_keys import BUCKETS
 from lakebed.options.catalog_keys import CATALOG, SESSION
 from lakebed.options.data_keys import DATA
 from lakebed.options.engine_keys import ENGINES
+from lakebed.options.file_keys import FILE_OPTIONS
 from lakebed.options.life_keys import LIFE
+from lakebed.options.merging_keys import MERGING
 from lakebed.options.option import Option, key_pattern
 from lakebed.options.read_keys import READS
 
@@ -70,6 +73,8 @@ class Catalogue:
         return f"{key!r} is no option of a {self.kind}.{hint}"
 
 
-TABLE_OPTIONS = Catalogue("table", (*ACTING, *DATA, *READS, *LIFE, *ENGINES))
+TABLE_OPTIONS = Catalogue(
+    "table", (*ACTING, *BUCKETS, *MERGING, *DATA, *READS, *FILE_OPTIONS, *LIFE, *ENGINES)
+)
 CATALOG_OPTIONS = Catalogue("catalog", CATALOG)
 SESSION_OPTIONS = Catalogue("session", SESSION)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.options import values
 
 _TRUNCATE = re.compile(r"truncate\(([0-9]{1,9})\)")
 
@@ -110,3 +111,12 @@ class StatsMode:
     def __str__(self) -> str:
         """The format's spelling."""
         return f"truncate({self.length})" if self.length else self.kind.value
+
+
+def parse_level_modes(text: str, key: str) -> dict[int, StatsMode]:
+    """Statistics modes by level, such as `0:none,5:full`."""
+    pairs = values.parse_map(text, key)
+    if not all(level.isdecimal() for level in pairs):
+        allowed = "a level and a mode each, such as 0:none,5:full"
+        raise InvalidArgumentError(f"option {key!r} cannot be {text!r}: it takes {allowed}.")
+    return {int(level): StatsMode.parse(mode, key) for level, mode in pairs.items()}

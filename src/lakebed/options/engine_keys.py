@@ -9,7 +9,6 @@ _MEMORY = tuning(
     bucket-append-ordered | boolean | true | whether a bucket keeps the order of its rows
     cache-page-size | size | 64 kb | a page of the cache
     cross-partition-upsert.bootstrap-parallelism | integer | 10 | threads that load the key index
-    dynamic-bucket.assigner-parallelism | integer | | tasks that assign buckets
     file-operation.thread-num delete-file.thread-num | integer | | file operations at once
     local-kv-db.block-size | size | 4 kb | a block of the local store
     local-merge-buffer-size | size | | memory to merge rows before they are shuffled
@@ -97,7 +96,6 @@ _COLUMNS_APART = promises(
 # Files written without these are as valid, so that a foreign table that has them may be written.
 _FORMATS = promises(
     """
-    parquet.enable.dictionary | text | | whether Parquet columns have dictionaries
     parquet.* | text | | a setting of a Parquet writer
     orc.* | text | | a setting of an ORC writer
     avro.* | text | | a setting of an Avro writer

@@ -74,9 +74,6 @@ _INDEX_SEARCH = promises(
 # What a write may ask for in the call itself.
 _SPARK_WRITES = refused(
     """
-    write.merge-schema | boolean | false | whether a write may add columns
-    write.merge-schema.type-widening | boolean | false | whether a write may widen types
-    write.merge-schema.explicit-cast | boolean | false | whether a write may narrow types
     write.hive-style-dynamic-partition.enabled | boolean | false | whether partitions come last
     """,
     changes=WRITING,

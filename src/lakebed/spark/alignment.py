@@ -12,12 +12,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 from pyspark.sql import types as spark_types
 
-from lakebed.format.types import DataField
+from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, TypeRoot
 from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
 from lakebed.spark.names import quoted
+from lakebed.spark.nested_names import NestedNames
 from lakebed.spark.types import to_spark_type
 from lakebed.table.table import Table
-from lakebed.table.writing.align import ROW_KIND
+from lakebed.table.writing.row_kinds import ROW_KIND
 
 _DATETIMES = (
     spark_types.DateType,
@@ -61,9 +62,21 @@ def align_by_name(
     *,
     is_case_sensitive: bool = False,
     fixed: Mapping[str, Column] | None = None,
+    fills: bool = False,
 ) -> DataFrame:
-    """The frame's columns as those of the table with the same name."""
+    """The frame's columns as those of the table with the same name.
+
+    Args:
+        frame: The rows.
+        table: The table.
+        is_case_sensitive: Whether names match exactly.
+        fixed: Columns that every row has with the same value, beside those.
+        fills: Whether fields of a STRUCT that the rows lack are null, rather than an error.
+    """
     given = dict(fixed or {})
+    nested = NestedNames(
+        table_name=table_name(table), is_case_sensitive=is_case_sensitive, fills=fills
+    )
     own = _by_name(table.schema.fields, is_case_sensitive=is_case_sensitive)
     selected: list[Column] = []
     extra = []
@@ -71,7 +84,10 @@ def align_by_name(
         field = own.get(source.name if is_case_sensitive else source.name.lower())
         column = frame[quoted((source.name,))]
         if field is not None and field.name not in given:
-            selected.append(_stored(column, source.dataType, field, table=table))
+            column, kind = nested.arrange(
+                column, source.dataType, _wanted_type(field), at=field.name
+            )
+            selected.append(_stored(column, kind, field, table=table))
         elif source.name == ROW_KIND:
             selected.append(column.cast("string").alias(ROW_KIND))
         else:
@@ -160,7 +176,29 @@ def _stored(
                 "targetType": wanted.simpleString().upper(),
             },
         )
-    return (column if given == wanted else column.cast(wanted)).alias(field.name)
+    stored = column if given == wanted else column.cast(wanted)
+    return _within_length(stored, field).alias(field.name)
+
+
+def _within_length(column: Column, field: DataField) -> Column:
+    """A text as CHAR and VARCHAR hold it: Spark drops spaces that are too many, and pads CHAR."""
+    kind = field.type
+    if (
+        not isinstance(kind, AtomicType)
+        or kind.root not in {TypeRoot.CHAR, TypeRoot.VARCHAR}
+        or kind.length in {None, MAX_LENGTH}
+    ):
+        return column
+    limit = kind.length or 0
+    too_long = F.raise_error(
+        f"Exceeds char/varchar type length limitation: {limit}. Column: {field.name}"
+    )
+    fitting = F.rpad(column, limit, " ") if kind.root is TypeRoot.CHAR else column
+    return (
+        F.when(column.isNull() | (F.char_length(column) <= limit), fitting)
+        .when(F.char_length(F.rtrim(column)) <= limit, F.substring(column, 1, limit))
+        .otherwise(too_long)
+    )
 
 
 def _wrong_count(frame: DataFrame, table: Table, wanted: Sequence[DataField]) -> AnalysisException:

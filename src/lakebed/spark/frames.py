@@ -6,9 +6,10 @@ from typing import Literal
 from pyspark.sql import Column, DataFrame
 
 from lakebed.errors import InvalidArgumentError
-from lakebed.spark.alignment import align_by_name, align_by_position
+from lakebed.spark.alignment import align_by_position
 from lakebed.spark.calls import Calls
 from lakebed.spark.conditions import analysis_error, spark_errors, unsupported_operation
+from lakebed.spark.evolution import MERGE_OPTIONS, onto_table
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName
 from lakebed.spark.places import Place
@@ -16,10 +17,11 @@ from lakebed.spark.types import to_table_schema
 from lakebed.table.table import Table
 
 # Spark's own options of writers; all others are the table's.
-_WRITER_OPTIONS = {"path", "partitionoverwritemode", "mergeschema"}
+_WRITER_OPTIONS = {"path", "partitionoverwritemode", *MERGE_OPTIONS}
 _OVERWRITE_OPTION = "partitionOverwriteMode"
 
 Mode = Literal["append", "overwrite", "ignore", "error"]
+WriteMode = Literal["append", "overwrite", "dynamic"]
 _MODES: Mapping[str, Mode] = {
     "append": "append",
     "overwrite": "overwrite",
@@ -55,7 +57,7 @@ def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
     if mode == "error":
         raise _already_exists(place.path)
     if mode != "ignore":
-        _save(lake, frame, table, mode=mode, calls=calls)
+        _save(lake, calls, table, mode=mode)
 
 
 def save_table(lake: Lake, calls: Calls, name: TableName) -> None:
@@ -79,7 +81,7 @@ def save_table(lake: Lake, calls: Calls, name: TableName) -> None:
         return
     else:
         table = lake.load(name)
-    _save(lake, frame, table, mode=mode, calls=calls)
+    _save(lake, calls, table, mode=mode)
 
 
 def insert_into(lake: Lake, calls: Calls, name: TableName, *, overwrite: bool | None) -> None:
@@ -92,8 +94,7 @@ def insert_into(lake: Lake, calls: Calls, name: TableName, *, overwrite: bool | 
 
 def append(lake: Lake, calls: Calls, name: TableName) -> None:
     """`writeTo(name).append()`."""
-    table = lake.load(name)
-    lake.write(_aligned(lake, _frame(calls), table), table)
+    _write(lake, calls, lake.load(name), mode="append")
 
 
 def overwrite(  # noqa: PLR0917 - the arguments of every action, then its own
@@ -103,15 +104,12 @@ def overwrite(  # noqa: PLR0917 - the arguments of every action, then its own
     frame = _frame(calls)
     if frame.sparkSession.range(1).select(condition).columns != ["true"]:
         raise unsupported_operation("overwrite by a condition other than true", str(name))
-    table = lake.load(name)
-    lake.write(_aligned(lake, frame, table), table, mode="overwrite")
+    _write(lake, calls, lake.load(name), mode="overwrite")
 
 
 def overwrite_partitions(lake: Lake, calls: Calls, name: TableName) -> None:
     """`writeTo(name).overwritePartitions()`."""
-    table = lake.load(name)
-    frame = _aligned(lake, _frame(calls), table)
-    lake.write(frame, table, mode=_for_table("dynamic", table))
+    _write(lake, calls, lake.load(name), mode="dynamic")
 
 
 def create(lake: Lake, calls: Calls, name: TableName) -> None:
@@ -127,23 +125,23 @@ def create(lake: Lake, calls: Calls, name: TableName) -> None:
         partition_by=_names(frame, calls.partition_by),
         properties={**_own_options(calls.options), **calls.properties},
     )
-    lake.write(_aligned(lake, frame, table), table)
+    _write(lake, calls, table, mode="append")
 
 
-def _save(lake: Lake, frame: DataFrame, table: Table, *, mode: Mode, calls: Calls) -> None:
+def _save(lake: Lake, calls: Calls, table: Table, *, mode: Mode) -> None:
     chosen = lake.overwrite_mode(_overwrite_option(calls)) if mode == "overwrite" else "append"
-    lake.write(_aligned(lake, frame, table), table, mode=_for_table(chosen, table))
+    _write(lake, calls, table, mode=chosen)
 
 
-def _for_table(
-    mode: Literal["append", "overwrite", "dynamic"], table: Table
-) -> Literal["append", "overwrite", "dynamic"]:
+def _write(lake: Lake, calls: Calls, table: Table, *, mode: WriteMode) -> None:
+    """Writes the rows by name, to a schema that is changed first where that is asked for."""
+    rows, table = onto_table(lake, _frame(calls), table, options=calls.options)
+    lake.write(rows, table, mode=_for_table(mode, table))
+
+
+def _for_table(mode: WriteMode, table: Table) -> WriteMode:
     """Without partitions there is one partition, and overwriting it is overwriting the table."""
     return "overwrite" if mode == "dynamic" and not table.partition_keys else mode
-
-
-def _aligned(lake: Lake, frame: DataFrame, table: Table) -> DataFrame:
-    return align_by_name(frame, table, is_case_sensitive=lake.is_case_sensitive)
 
 
 def _frame(calls: Calls) -> DataFrame:

@@ -14,12 +14,17 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 
 from lakebed.catalog.catalog import Catalog
+from lakebed.spark.held_setting import HeldSetting
 from lakebed.spark.names import TableName
 
 _MARK = "spark.lakebed.registry"
 _PROBE_ROWS = 100_000
 # A name of two parts that begins so is a file that Spark reads.
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "json", "orc", "parquet", "text", "xml"})
+
+
+def _micros() -> HeldSetting:
+    return HeldSetting("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,7 @@ class Registry:
         functions: Temporary functions that were created for bucketing.
         visible_schemes: Whether Spark's JVM reads files of a scheme, where that was tried.
         has_checked_workers: Whether Python workers are known to import Lakebed.
+        micros: Has Spark's Parquet writer store instants as tables do.
     """
 
     catalogs: dict[str, AttachedCatalog] = field(default_factory=dict)
@@ -54,6 +60,7 @@ class Registry:
     functions: set[str] = field(default_factory=set)
     visible_schemes: dict[str, bool] = field(default_factory=dict)
     has_checked_workers: bool = False
+    micros: HeldSetting = field(default_factory=_micros)
     _parallelism: int | None = field(default=None, init=False)
 
     def catalog(self, name: str) -> Catalog:

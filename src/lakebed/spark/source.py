@@ -146,12 +146,13 @@ class PaimonWriter(DataSourceArrowWriter):
             UnsupportedError: The table has buckets.
         """
         self._parts = table.parts()
-        if self._parts.options.bucket > 0:
+        if self._parts.options.bucket > 0 or self._parts.schema.primary_keys:
             raise UnsupportedError(
                 f"{table.name} has buckets, whose rows must come together before they are written:"
                 " call lakebed.spark.attach(spark, ...) first, and write again"
             )
-        self._base = self._parts.write_base()
+        base = self._parts.write_base()
+        self._base = base.for_overwrite() if is_overwrite else base
         self._is_overwrite = is_overwrite
 
     def write(  # type: ignore[override]  # PySpark's own Arrow writer narrows it so

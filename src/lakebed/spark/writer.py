@@ -4,8 +4,7 @@ The rows are brought together by bucket in the JVM, written by tasks in Python w
 committed once, here in the driver: tasks hand back only commit messages, of successful attempts
 only. When anything fails nothing is committed, and the files that are known are deleted.
 
-Every bucket is written by one task, so that the last of several rows of a key is one task's to
-find.
+All rows of a key are written by one task, so that the last of them is one task's to find.
 """
 
 import pickle
@@ -14,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
-from lakebed.errors import LakebedError
+from lakebed.errors import LakebedError, StorageError
 from lakebed.format.snapshot import Operation, Snapshot
-from lakebed.spark.bucketing import bucket_column
-from lakebed.spark.names import quoted
+from lakebed.spark.adoption import Staging, adopt
+from lakebed.spark.distribution import by_bucket
+from lakebed.spark.native_writes import is_native_write, read_natively, write_natively
 from lakebed.spark.registry import Registry
 from lakebed.spark.worker import RESULT_COLUMN, WriteRows
 from lakebed.spark.workers import check_workers
@@ -37,9 +36,8 @@ from lakebed.table.writing.rows_writer import RowsWriter
 
 Overwrite = Mapping[str, object] | Literal["dynamic"] | None
 
-_TASK_COLUMN = "__lakebed_task"
-# More tasks than this a core only cost; a task writes several buckets.
-_TASKS_A_CORE = 4
+# What Spark was told of a file's size is a guess; this many times the target is too much.
+_OVERSIZED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +82,17 @@ def write_frame(
         CommitConflictError: Every try to commit lost; nothing is visible.
     """
     parts = table.parts()
-    parts = replace(parts, session=replace(parts.session, read_threads=1))
     base = parts.write_base()
-    target = TableTarget(parts, base)
+    if is_overwrite:
+        base = base.for_overwrite()
     if is_small:
-        with target.open() as sink:
+        with rows_writer(parts, base) as sink:
             sink.add(frame.toArrow())
             messages = sink.finish()
+    elif is_native_write(frame, parts):
+        messages = _write_natively(frame, registry, parts=parts, base=base)
     else:
-        messages = _write_in_tasks(frame, registry, target)
+        messages = _write_in_tasks(frame, registry, parts=parts, base=base)
     return commit_written(
         parts, messages, base=base, overwrite=overwrite, is_overwrite=is_overwrite
     )
@@ -128,12 +128,41 @@ def commit_written(
     return commit(parts, replaced, messages)
 
 
-def _write_in_tasks(
-    frame: DataFrame, registry: Registry, target: TableTarget
+def _write_natively(
+    frame: DataFrame, registry: Registry, *, parts: TableParts, base: WriteBase
 ) -> list[CommitMessage]:
-    parts = target.parts
+    """Has Spark's own writer write the files, and writes anew those that came out too large."""
+    with Staging.of(parts) as staging:
+        expected = write_natively(frame, parts, registry, staging.directory)
+        fitting, oversized = staging.groups(_OVERSIZED * parts.options.target_file_size)
+        messages = adopt(parts, fitting)
+        try:
+            if oversized:
+                rows = read_natively(frame.sparkSession, parts, oversized)
+                messages += _write_in_tasks(rows, registry, parts=parts, base=base)
+            _check_count(messages, expected, location=parts.paths.location)
+        except BaseException:
+            delete_written(parts, messages)
+            raise
+    return messages
+
+
+def _check_count(messages: Sequence[CommitMessage], expected: int, *, location: str) -> None:
+    found = sum(file.row_count for message in messages for file in message.new_files)
+    if found != expected:
+        raise StorageError(
+            location,
+            f"Spark wrote {expected} rows, and {found} of them are here; nothing was committed. The"
+            " table's disk must be shared by the driver and all executors",
+        )
+
+
+def _write_in_tasks(
+    frame: DataFrame, registry: Registry, *, parts: TableParts, base: WriteBase
+) -> list[CommitMessage]:
     check_workers(frame.sparkSession, registry)
-    write = WriteRows(pickle.dumps(target))
+    in_task = replace(parts, session=replace(parts.session, read_threads=1))
+    write = WriteRows(pickle.dumps(TableTarget(in_task, base)))
     by_task = _by_task(frame, parts, registry)
     rows = by_task.mapInArrow(write, f"{RESULT_COLUMN} BINARY").collect()
     # Written by our own tasks.
@@ -147,35 +176,8 @@ def _write_in_tasks(
 
 
 def _by_task(frame: DataFrame, parts: TableParts, registry: Registry) -> DataFrame:
-    """The rows in partitions, each of which holds whole buckets."""
-    buckets = parts.options.bucket
-    schema = parts.schema
-    if buckets <= 0:
-        return frame
-    spark = frame.sparkSession
-    names = set(frame.columns)
-    fields = [schema.field(name) for name in schema.bucket_keys]
-    if any(field.name not in names for field in fields):
-        # The writer says which column is missing.
-        return frame.repartition(1)
-    task = bucket_column(
-        spark,
-        registry,
-        fields,
-        total_buckets=buckets,
-        function=parts.options.bucket_function_type.value,
-    )
-    tasks = min(buckets, _TASKS_A_CORE * registry.parallelism(spark))
-    partitions = _columns([name for name in schema.partition_keys if name in names])
-    if partitions:
-        tasks = max(tasks, registry.parallelism(spark))
-        task = F.pmod(F.hash(*partitions) + task, F.lit(tasks))
-    return (
-        frame.withColumn(_TASK_COLUMN, task)
-        .repartitionById(tasks, F.col(_TASK_COLUMN).cast("int"))
-        .drop(_TASK_COLUMN)
-    )
-
-
-def _columns(names: Sequence[str]) -> list[str]:
-    return [quoted((name,)) for name in names]
+    """The rows in partitions, each of which holds whole buckets, or whole keys of a bucket."""
+    if parts.options.bucket > 0:
+        return by_bucket(frame, parts, registry)
+    # Who gives keys a bucket must see them all.
+    return frame.repartition(1) if parts.schema.primary_keys else frame

@@ -41,11 +41,17 @@ class WriteBase:
         snapshot: The newest snapshot when writing began; None for an empty table.
         counts: Bucket count of each partition there.
         writes: Opens bucket writers.
+        is_overwrite: Whether the rows replace all that their partitions hold.
     """
 
     snapshot: Snapshot | None
     counts: dict[bytes, int]
     writes: BucketWrites
+    is_overwrite: bool = False
+
+    def for_overwrite(self) -> "WriteBase":
+        """The same for rows that replace all that their partitions hold, bucket counts too."""
+        return replace(self, counts={}, is_overwrite=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,9 +198,7 @@ class TableParts:
         """
         if limit is not None and limit < 0:
             raise InvalidArgumentError(f"limit is {limit}; it cannot be below 0")
-        check_openable(
-            self.schema.options, use="read", has_primary_key=bool(self.schema.primary_keys)
-        )
+        check_openable(self.schema.options, use="read")
         names = chosen_columns(columns, self.schema)
         predicate = (
             parse_predicate(where, self.schema.row_type, time_zone=self.session.time_zone)
@@ -232,13 +236,11 @@ class TableParts:
         Raises:
             UnsupportedError: An option of the table changes files in a way Lakebed does not know.
         """
-        check_openable(
-            self.schema.options, use="write", has_primary_key=bool(self.schema.primary_keys)
-        )
+        check_openable(self.schema.options, use="write")
         latest = self.snapshots.latest()
         counts: dict[bytes, int] = {}
         sequences: dict[tuple[bytes, int], int] = {}
-        if latest is not None and self.options.bucket > 0:
+        if latest is not None and (self.options.bucket > 0 or self.schema.primary_keys):
             live = self.manifests.live(latest, partitions=EveryPartition())
             counts = bucket_counts(live)
             sequences = max_sequence_numbers(live)
@@ -252,6 +254,7 @@ class TableParts:
                 options=self.options,
                 uuid_source=self.session.effects.fresh_uuid,
                 local_millis=self.session.wall_clock_ms,
+                time_zone=self.session.time_zone,
                 max_sequence_numbers=sequences,
             ),
         )

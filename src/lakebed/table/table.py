@@ -25,7 +25,8 @@ from lakebed.table.parts import TableParts
 from lakebed.table.planning.visibility import Visibility
 from lakebed.table.reading.scan import Scan
 from lakebed.table.reading.scan_plan import ScanSource
-from lakebed.table.row_changes import TableWriter, overwrite
+from lakebed.table.rescale import rescale
+from lakebed.table.row_changes import TableWriter, drop_partitions, overwrite
 from lakebed.table.row_deletes import delete_rows
 from lakebed.table.scan_opening import open_scan
 from lakebed.table.session import Effects, Session
@@ -229,7 +230,8 @@ class Table:
         Args:
             data: As for `append`.
             partition: None replaces the whole table, a mapping the partitions of those values,
-                `"dynamic"` the partitions found in the data.
+                `"dynamic"` the partitions found in the data, as in any case where the table says
+                `dynamic-partition-overwrite` = true.
 
         Raises:
             InvalidArgumentError: A name in `partition` that is no partition column.
@@ -238,9 +240,43 @@ class Table:
         """
         return overwrite(self.parts(), data, partition)
 
-    def truncate(self) -> Snapshot | None:
-        """Deletes every row."""
-        return overwrite(self.parts(), None, None)
+    def truncate(self, partition: Mapping[str, object] | None = None) -> Snapshot | None:
+        """Deletes every row, or those of the partitions of some values."""
+        return overwrite(self.parts(), None, partition)
+
+    def drop_partitions(self, partitions: Sequence[Mapping[str, object]]) -> Snapshot | None:
+        """Deletes every row of some partitions, in one commit.
+
+        Args:
+            partitions: Values of partition columns, of all or of some.
+
+        Returns:
+            The new snapshot; None when there was no such partition.
+
+        Raises:
+            InvalidArgumentError: No partition is named, or a name is no partition column.
+            CommitConflictError: Every try to commit lost; nothing is visible.
+        """
+        return drop_partitions(self.parts(), partitions)
+
+    def rescale(
+        self, bucket_num: int | None = None, partition: Mapping[str, object] | None = None
+    ) -> Snapshot | None:
+        """Writes partitions anew with another bucket count; their rows stay the same.
+
+        Args:
+            bucket_num: The bucket count; by default the table's option `bucket`.
+            partition: Values of partition columns; all partitions by default.
+
+        Returns:
+            The new snapshot; None when every partition has that bucket count already.
+
+        Raises:
+            InvalidArgumentError: No bucket count that can be, or a table without fixed buckets.
+            CommitConflictError: Another writer changed the partitions meanwhile; nothing is
+                visible.
+        """
+        return rescale(self.parts(), bucket_num=bucket_num, partition=partition)
 
     def delete(self, where: str | Expression) -> Snapshot | None:
         """Deletes the rows for which a condition is true.

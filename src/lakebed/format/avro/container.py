@@ -28,8 +28,14 @@ else:
 _MAGIC = b"Obj\x01"
 _SYNC_LENGTH = 16
 _MAX_VARINT_LENGTH = 10
-_WRITABLE_CODECS = {"zstd": "zstandard", "zstandard": "zstandard", "deflate": "deflate"}
 _NO_CODEC = "null"
+_WRITABLE_CODECS = {
+    "zstd": "zstandard",
+    "zstandard": "zstandard",
+    "deflate": "deflate",
+    "snappy": "snappy",
+    _NO_CODEC: _NO_CODEC,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,23 +139,74 @@ def write_container(
     Args:
         schema_text: The schema, written as it is.
         blocks: Counts and encoded records.
-        compression: `zstd`, `deflate` or `null`.
+        compression: `zstd`, `deflate`, `snappy` or `null`.
         level: Of zstd.
 
     Raises:
         UnsupportedError: Another compression.
     """
-    codec = _codec(compression)
+    codec = writable_codec(compression)
     packed = [(count, _compress(payload, codec, level)) for count, payload in blocks]
-    digest = hashlib.blake2b(digest_size=_SYNC_LENGTH)
-    for _, block in packed:
-        digest.update(block)
-    # A sync marker must only be improbable among the data; a digest needs no randomness.
-    sync = digest.digest()
+    sync = _sync_marker(block for _, block in packed)
     parts = [_header(schema_text, codec), sync]
     for count, block in packed:
         parts += [encode_long(count), encode_long(len(block)), block, sync]
     return b"".join(parts)
+
+
+class BlockWriter:
+    """Writes a file block by block, so that little of it is held."""
+
+    def __init__(
+        self, sink: pa.NativeFile, schema_text: str, *, compression: str, level: int
+    ) -> None:
+        """Writes nothing yet.
+
+        Args:
+            sink: Where the bytes go.
+            schema_text: The schema, written as it is.
+            compression: `zstd`, `deflate`, `snappy` or `null`.
+            level: Of zstd.
+
+        Raises:
+            UnsupportedError: Another compression.
+        """
+        self._sink = sink
+        self._schema_text = schema_text
+        self._codec = writable_codec(compression)
+        self._level = level
+        self._sync: bytes | None = None
+
+    def write(self, count: int, records: memoryview) -> None:
+        """Adds a block of that many encoded records."""
+        block = _compress(records, self._codec, self._level)
+        sync = self._begin(block)
+        self._sink.write(b"".join([encode_long(count), encode_long(len(block)), block, sync]))
+
+    def close(self) -> None:
+        """Ends the file, which has a header even without blocks."""
+        self._begin(self._schema_text.encode())
+
+    def _begin(self, first: bytes) -> bytes:
+        if self._sync is None:
+            self._sync = _sync_marker([first])
+            self._sink.write(_header(self._schema_text, self._codec) + self._sync)
+        return self._sync
+
+
+def writable_codec(compression: str) -> str:
+    """The name in a file's header of a value of `file.compression`, in any case.
+
+    Raises:
+        UnsupportedError: Avro files cannot be written with it.
+    """
+    codec = _WRITABLE_CODECS.get(compression.lower())
+    if codec is None:
+        raise UnsupportedError(
+            f"Avro files cannot be written with compression {compression!r}; "
+            "use zstd, deflate, snappy or null"
+        )
+    return codec
 
 
 def reframe(schema_text: str, blocks: Sequence[bytes], *, count: int) -> bytes:
@@ -256,24 +313,29 @@ def _decompress(block: bytes, codec: str, path: str) -> bytes:
         raise CorruptTableError(path, f"a {codec} block cannot be unpacked: {error}") from error
 
 
-def _compress(payload: bytes, codec: str, level: int) -> bytes:
-    if codec == "zstandard":
-        return zstd.compress(payload, level)
-    if codec == "deflate":
-        return zlib.compress(payload, wbits=-zlib.MAX_WBITS)
-    return payload
+def _compress(payload: bytes | memoryview, codec: str, level: int) -> bytes:
+    match codec:
+        case "zstandard":
+            return zstd.compress(payload, level)
+        case "deflate":
+            return zlib.compress(payload, wbits=-zlib.MAX_WBITS)
+        case "snappy":
+            return _snap(payload)
+        case _:
+            return bytes(payload)
 
 
-def _codec(compression: str) -> str:
-    name = compression.lower()
-    if name == _NO_CODEC:
-        return _NO_CODEC
-    if name not in _WRITABLE_CODECS:
-        raise UnsupportedError(
-            f"Avro files cannot be written with compression {compression!r}; "
-            "use zstd, deflate or null"
-        )
-    return _WRITABLE_CODECS[name]
+def _snap(payload: bytes | memoryview) -> bytes:
+    compressed: bytes = pa.compress(payload, codec="snappy", asbytes=True)
+    return compressed + zlib.crc32(payload).to_bytes(4, "big")
+
+
+def _sync_marker(blocks: Iterable[bytes]) -> bytes:
+    """Sixteen bytes that must only be improbable among the data; a digest needs no randomness."""
+    digest = hashlib.blake2b(digest_size=_SYNC_LENGTH)
+    for block in blocks:
+        digest.update(block)
+    return digest.digest()
 
 
 def _header(schema_text: str, codec: str) -> bytes:

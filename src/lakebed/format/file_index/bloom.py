@@ -6,19 +6,20 @@ A value sets one bit for each hash; where one of its bits is not set, the file d
 Nulls are not in the filter.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import xxhash
 
 from lakebed.errors import CorruptTableError
-from lakebed.format.arrow.typing import ArrowArray, python_values
+from lakebed.format.arrow.typing import ArrowArray
 from lakebed.format.file_index.byte_cursor import ByteCursor
-from lakebed.format.file_index.stored_values import stored_integers
+from lakebed.format.file_index.stored_values import STORED_NUMBERS, stored_integers
 from lakebed.format.types import AtomicType, TypeRoot
+from lakebed.format.xx_hash import text_hashes
 
-__all__ = ["BLOOM_FILTER", "BloomFilter", "bloom_hashes"]
+__all__ = ["BLOOM_FILTER", "BloomFilter", "bloom_hashes", "bloom_places", "is_bloom_type"]
 
 BLOOM_FILTER = "bloom-filter"
 
@@ -58,25 +59,33 @@ class BloomFilter:
 
     def may_hold(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
         """Which of some values may be in the file, by their `bloom_hashes`."""
-        low = hashes.astype(np.int32)
-        high = (hashes >> np.int64(32)).astype(np.int32)
         found = np.ones(len(hashes), dtype=np.bool_)
-        bit_count = 8 * len(self.bits)
-        combined = low
-        for _ in range(self.hash_count):
-            combined = combined + high  # 32 bits, wrapping
-            places = np.where(combined < 0, ~combined, combined).astype(np.int64) % bit_count
+        for places in bloom_places(hashes, self.hash_count, 8 * len(self.bits)):
             found &= (self.bits[places >> 3] >> (places & 7).astype(np.uint8)) & 1 == 1
             if not found.any():
                 break
         return found
 
 
+def bloom_places(hashes: Hashes, hash_count: int, bit_count: int) -> Iterator[Hashes]:
+    """The first bit that each value sets, then the second one and so on."""
+    combined, high = hashes.astype(np.int32), (hashes >> np.int64(32)).astype(np.int32)
+    for _ in range(hash_count):
+        combined = combined + high  # 32 bits, wrapping
+        yield np.where(combined < 0, ~combined, combined).astype(np.int64) % bit_count
+
+
+def is_bloom_type(kind: AtomicType) -> bool:
+    """Whether values of a type can be in a bloom filter."""
+    return kind.root in _BYTES_ROOTS or (
+        kind.root in STORED_NUMBERS and kind.root not in _WITHOUT_HASH
+    )
+
+
 def bloom_hashes(values: ArrowArray, kind: AtomicType) -> Hashes | None:
     """The 64-bit hashes of values without nulls; None for a type that has none."""
     if kind.root in _BYTES_ROOTS:
-        digests = [xxhash.xxh64_intdigest(_as_bytes(value)) for value in python_values(values)]
-        return np.array(digests, dtype=np.uint64).view(np.int64)
+        return text_hashes(values)
     if kind.root in _FLOAT_BITS:
         floats = values.to_numpy(zero_copy_only=False).copy()
         floats[np.isnan(floats)] = np.nan  # of all that are NaN, the bits of the canonical one
@@ -85,10 +94,6 @@ def bloom_hashes(values: ArrowArray, kind: AtomicType) -> Hashes | None:
         return None
     integers = stored_integers(values, kind)
     return None if integers is None else _mixed(integers)
-
-
-def _as_bytes(value: str | bytes) -> bytes:
-    return value.encode() if isinstance(value, str) else value
 
 
 def _mixed(keys: Hashes) -> Hashes:

@@ -14,16 +14,17 @@ import numpy.typing as npt
 from lakebed.errors import CorruptTableError
 from lakebed.format.arrow.typing import ArrowArray
 from lakebed.format.file_index.byte_cursor import ByteCursor
-from lakebed.format.file_index.stored_values import STORED_NUMBERS, to_arrow
+from lakebed.format.file_index.stored_values import STORED_NUMBERS, TEXT_ROOTS, to_arrow
 from lakebed.format.file_index.value_index import Flags, checked_row_count, checked_rows, flags_of
 from lakebed.format.roaring_bitmap import Positions, bitmap_length, bitmap_positions
-from lakebed.format.types import AtomicType
+from lakebed.format.types import AtomicType, TypeRoot
 
-__all__ = ["BSI", "BitSlicedIndex"]
+__all__ = ["BSI", "BitSlicedIndex", "is_bsi_type"]
 
 BSI = "bsi"
 _VERSION = 1
 _DIGITS_MAX = 63
+_NOT_IN_BSI = TEXT_ROOTS | {TypeRoot.BOOLEAN, TypeRoot.FLOAT, TypeRoot.DOUBLE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,11 @@ class BitSlicedIndex:
     def null_rows(self) -> Flags:
         """Which rows are null."""
         return ~flags_of(self.rows, self.row_count)
+
+
+def is_bsi_type(kind: AtomicType) -> bool:
+    """Whether an indexable type can have a bit-sliced index."""
+    return kind.root not in _NOT_IN_BSI
 
 
 def _read_slices(

@@ -9,14 +9,18 @@ file just the head and the wanted indexes are read.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lakebed.errors import CorruptTableError
+import numpy as np
+
+from lakebed.errors import CorruptTableError, UnsupportedError
 from lakebed.format.file_index.byte_cursor import ByteCursor, checked_version
+from lakebed.format.scatter import places_of
 from lakebed.storage.file_io import FileIO
 
 MAGIC = 1493475289347502
 VERSION = 1
 _FIXED_HEAD_BYTES = 16
 _EMPTY = -1
+_SIZE_MAX = 2**31 - 1
 # Most heads, and many whole containers, are smaller; a larger head costs a second request.
 _FIRST_READ_BYTES = 16 * 1024
 
@@ -95,6 +99,48 @@ def container_in_file(file_io: FileIO, path: str) -> IndexContainer:
     if head_length > len(start) == _FIRST_READ_BYTES:
         start = file_io.read_range(path, offset=0, length=head_length)
     return IndexContainer(path=path, places=_read_head(start, path), start=start, file_io=file_io)
+
+
+def container_bytes(indexes: Mapping[str, Mapping[str, bytes]]) -> bytes:
+    """A container of indexes.
+
+    Args:
+        indexes: The bytes of each, by column and type.
+
+    Raises:
+        UnsupportedError: They are larger than a container can be.
+    """
+    bodies = [data for column in indexes.values() for data in column.values()]
+    names = [_utf(name) for name in indexes]
+    types = [_utf(index_type) for column in indexes.values() for index_type in column]
+    # Of a column its name and how many indexes it has, of an index its type, place and length.
+    length = _FIXED_HEAD_BYTES + 4 + sum(len(name) + 4 for name in names) + 4
+    length += sum(len(index_type) + 8 for index_type in types)
+    places = length + places_of(np.array([len(body) for body in bodies], dtype=np.int64))
+    if places[-1] > _SIZE_MAX:
+        raise UnsupportedError(
+            f"the indexes of one data file take {places[-1]} bytes, and {_SIZE_MAX} can be "
+            "written. Lower 'target-file-size' or name fewer columns in 'file-index.<type>.columns'"
+        )
+    head = [MAGIC.to_bytes(8, "big"), *map(_int32, (VERSION, length, len(indexes)))]
+    listed = zip(types, places.tolist(), bodies, strict=False)
+    for name, column in zip(names, indexes.values(), strict=True):
+        head += [name, _int32(len(column))]
+        for _, (index_type, place, body) in zip(column, listed, strict=False):
+            head += [index_type, _int32(place), _int32(len(body))]
+    return b"".join([*head, _int32(0), *bodies])
+
+
+def _int32(number: int) -> bytes:
+    return number.to_bytes(4, "big")
+
+
+def _utf(text: str) -> bytes:
+    """A name as `_text` reads it, behind its length."""
+    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
+    spelled = units.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    data = spelled.encode("utf-8", "surrogatepass").replace(b"\0", b"\xc0\x80")
+    return len(data).to_bytes(2, "big") + data
 
 
 def _head_length(data: bytes, path: str) -> int:

@@ -27,19 +27,17 @@ from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import ArrowArray, nulls
 from lakebed.format.file_index.bitmap import BITMAP, BitmapIndex, is_bitmap_type
 from lakebed.format.file_index.bloom import BLOOM_FILTER, BloomFilter, bloom_hashes
-from lakebed.format.file_index.bsi import BSI, BitSlicedIndex
+from lakebed.format.file_index.bsi import BSI, BitSlicedIndex, is_bsi_type
 from lakebed.format.file_index.container import IndexContainer
 from lakebed.format.file_index.range_bitmap import RANGE_BITMAP, RangeBitmap
-from lakebed.format.file_index.stored_values import TEXT_ROOTS, is_indexable
+from lakebed.format.file_index.stored_values import is_indexable
 from lakebed.format.file_index.value_index import Flags, ValueIndex
 from lakebed.format.predicate.evaluation import evaluate
 from lakebed.format.predicate.expressions import And, Column, Expression, Not, Or, walk
 from lakebed.format.predicate.values import equality_values
-from lakebed.format.types import AtomicType, DataField, TypeRoot
+from lakebed.format.types import AtomicType, DataField
 
 __all__ = ["FileIndex"]
-
-_NOT_IN_BSI = TEXT_ROOTS | {TypeRoot.BOOLEAN, TypeRoot.FLOAT, TypeRoot.DOUBLE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +154,7 @@ def _parsers(kind: AtomicType) -> dict[str, _Parser]:
     parsers: dict[str, _Parser] = {RANGE_BITMAP: RangeBitmap.parse}
     if is_bitmap_type(kind):
         parsers[BITMAP] = BitmapIndex.parse
-    if kind.root not in _NOT_IN_BSI:
+    if is_bsi_type(kind):
         parsers[BSI] = BitSlicedIndex.parse
     return parsers
 

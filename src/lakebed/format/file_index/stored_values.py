@@ -16,9 +16,18 @@ import pyarrow as pa
 from lakebed.errors import CorruptTableError
 from lakebed.format.arrow.atoms import arrow_value_type
 from lakebed.format.arrow.typing import ArrowArray
+from lakebed.format.binary_row.layout import numbers_in
 from lakebed.format.types import AtomicType, TypeRoot
 
-__all__ = ["STORED_NUMBERS", "TEXT_ROOTS", "is_indexable", "stored_integers", "to_arrow"]
+__all__ = [
+    "STORED_NUMBERS",
+    "TEXT_ROOTS",
+    "is_indexable",
+    "ordered_integers",
+    "stored_integers",
+    "to_arrow",
+    "to_stored",
+]
 
 Numbers = npt.NDArray[np.number]
 
@@ -41,6 +50,7 @@ STORED_NUMBERS: Mapping[TypeRoot, np.dtype[np.number]] = {
 }
 """The number that stands for a value of each type that is not text."""
 
+_FLOAT_BITS = {TypeRoot.FLOAT: np.int32, TypeRoot.DOUBLE: np.int64}
 _DECIMAL_DIGITS_MAX = 18
 _TIMESTAMP_DIGITS_MAX = 6
 _MILLISECOND_DIGITS = 3
@@ -116,3 +126,39 @@ def stored_integers(values: ArrowArray, kind: AtomicType) -> npt.NDArray[np.int6
     if kind.root in {TypeRoot.DATE, TypeRoot.TIME}:
         values = values.cast(pa.int32())
     return values.cast(pa.int64()).to_numpy(zero_copy_only=False)
+
+
+def ordered_integers(values: ArrowArray, kind: AtomicType) -> npt.NDArray[np.int64]:
+    """Whole numbers in the order of values without nulls, one for each that is stored apart.
+
+    Of floats -0.0 comes before 0.0, and NaN, of which there is one, last.
+
+    Args:
+        values: Of the type that `arrow_value_type` says.
+        kind: An indexable type that is no text.
+    """
+    if kind.root is TypeRoot.DECIMAL:
+        words: npt.NDArray[np.int64] = numbers_in(values.buffers()[1], np.int64)
+        return words[2 * values.offset : 2 * (values.offset + len(values)) : 2]
+    bits = _FLOAT_BITS.get(kind.root)
+    if bits is not None:
+        floats = values.to_numpy(zero_copy_only=False).copy()
+        floats[np.isnan(floats)] = np.nan
+        return _flipped(floats.view(bits)).astype(np.int64)
+    integers = stored_integers(values, kind)
+    assert integers is not None, kind
+    return integers
+
+
+def to_stored(integers: npt.NDArray[np.int64], kind: AtomicType) -> Numbers:
+    """The values of `ordered_integers` as indexes hold them, in the type of `STORED_NUMBERS`."""
+    dtype = STORED_NUMBERS[kind.root]
+    bits = _FLOAT_BITS.get(kind.root)
+    if bits is not None:
+        return _flipped(integers.astype(bits)).view(dtype.newbyteorder("=")).astype(dtype)
+    return integers.astype(dtype)
+
+
+def _flipped(bits: npt.NDArray[np.signedinteger]) -> npt.NDArray[np.signedinteger]:
+    """Bits of floats in the order of the floats, or such bits back: negative ones are flipped."""
+    return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)

@@ -10,7 +10,7 @@ its own, with three bytes of head: the size and whether the chunk is uncompresse
 
 import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -33,6 +33,7 @@ else:
 
 _CHUNK_HEAD = 3
 _MAX_PRECISION = 38
+_TYPES = 4
 _CODECS = {3: "LZO", 6: "Brotli"}
 UNPACKABLE = frozenset({0, 1, 2, 4, 5})
 """Numbers of the codecs that `read_stream` unpacks: none, zlib, snappy, lz4 and zstd."""
@@ -169,7 +170,7 @@ def read_tail(source: pa.NativeFile, path: str) -> OrcTail:
         footer_start=footer_start,
         footer=footer,
         postscript=postscript,
-        types=tuple(_type(part, path) for part in messages_of(footer, path, 4)),
+        types=tuple(_type(part, path) for part in messages_of(footer, path, _TYPES)),
         stripes=tuple(_stripe(part, path) for part in messages_of(footer, path, 3)),
     )
 
@@ -234,8 +235,15 @@ def tail_with_numbers(tail: OrcTail) -> bytes:
 
     A decoder that believes it reads the stream of seconds, and leaves that of nanoseconds unread.
     """
+    types = [_as_long(message) for message in messages_of(tail.footer, tail.path, _TYPES)]
+    return tail_with_types(tail, types)
+
+
+def tail_with_types(tail: OrcTail, types: Sequence[bytes]) -> bytes:
+    """The end of a file from `footer_start` on, with other messages for the tree of types."""
+    others = iter(types)
     footer = b"".join(
-        encode_field(number, _as_long(value) if number == 4 and isinstance(value, bytes) else value)
+        encode_field(number, next(others) if number == _TYPES else value)
         for number, value in fields_of(tail.footer, tail.path)
     )
     if tail.compression:

@@ -1,8 +1,9 @@
 """What does the footer of a Parquet file say that pyarrow does not tell, or not safely?
 
 Asked for the codec of a damaged file, pyarrow ends the process; and INT96 values it gives as
-timestamps alone, whether they fit or not. So the footer is read here as the message that it is, and
-may be changed before a decoder sees it.
+timestamps alone, whether they fit or not; and it writes all timestamps of a file as INT96 or none.
+So the footer is read here as the message that it is, and may be changed before a decoder sees it,
+or before it is written.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from lakebed.errors import CorruptTableError
 from lakebed.format.parquet.thrift_compact import Field, Items, Struct, read_struct, write_struct
 from lakebed.format.patched_file import open_patched
 
-__all__ = ["LZO", "codecs_of", "open_raw"]
+__all__ = ["LZO", "codecs_of", "end_with_int96", "open_raw"]
 
 LZO = 3
 """Number of the codec that no library reads."""
@@ -32,6 +33,7 @@ _SCHEMA, _ROW_GROUPS, _KEY_VALUES = 2, 4, 5
 _TYPE, _TYPE_LENGTH = 1, 2
 _COLUMNS, _COLUMN_METADATA = 1, 3
 _CODEC = 4
+_ANNOTATIONS = frozenset({6, 10})
 
 
 def codecs_of(source: pa.NativeFile, path: str) -> set[int]:
@@ -53,6 +55,29 @@ def open_raw(source: pa.NativeFile, path: str) -> pq.ParquetFile:
     footer = write_struct(_without_int96(metadata))
     tail = footer + len(footer).to_bytes(_LENGTH_BYTES, "little") + _MAGIC
     return pq.ParquetFile(open_patched(source, start, tail), pre_buffer=False)
+
+
+def end_with_int96(end: bytes) -> bytes:
+    """The end of a file, from its footer on or before, with INT96 for bare binary of twelve bytes.
+
+    No other type of the format is stored as such binary without saying what it means.
+    """
+    length_at = len(end) - len(_MAGIC) - _LENGTH_BYTES
+    length = int.from_bytes(end[length_at : length_at + _LENGTH_BYTES], "little")
+    start = length_at - length
+    metadata = read_struct(end[start:length_at])
+    leaves = [each for each in _structs(metadata, _SCHEMA) if each[0].number == _TYPE]
+    are_int96 = [_is_bare_binary(leaf) for leaf in leaves]
+    changed = [
+        _each(field, _int96_element)
+        if field.number == _SCHEMA
+        else _each(field, lambda group: _int96_row_group(group, are_int96))
+        if field.number == _ROW_GROUPS
+        else field
+        for field in metadata
+    ]
+    footer = write_struct(changed)
+    return end[:start] + footer + len(footer).to_bytes(_LENGTH_BYTES, "little") + _MAGIC
 
 
 def _read_footer(source: pa.NativeFile, path: str) -> tuple[int, Struct]:
@@ -128,6 +153,31 @@ def _fixed_metadata(metadata: Struct) -> Struct:
     if not _is_int96(metadata):
         return metadata
     return [_number(_TYPE, _FIXED_BYTES) if f.number == _TYPE else f for f in metadata]
+
+
+def _is_bare_binary(element: Struct) -> bool:
+    fixed = [_number(_TYPE, _FIXED_BYTES), _number(_TYPE_LENGTH, _WIDTH)]
+    return element[:2] == fixed and not any(field.number in _ANNOTATIONS for field in element)
+
+
+def _int96_element(element: Struct) -> Struct:
+    return [_number(_TYPE, _INT96), *element[2:]] if _is_bare_binary(element) else element
+
+
+def _int96_row_group(group: Struct, are_int96: list[bool]) -> Struct:
+    verdicts = iter(are_int96)
+
+    def change(chunk: Struct) -> Struct:
+        if not next(verdicts):
+            return chunk
+        return [
+            replace(field, value=[_number(_TYPE, _INT96), *field.value[1:]])
+            if field.number == _COLUMN_METADATA and isinstance(field.value, list)
+            else field
+            for field in chunk
+        ]
+
+    return [_each(field, change) if field.number == _COLUMNS else field for field in group]
 
 
 def _is_int96(fields: Struct) -> bool:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.format.predicate.parser import parse_predicate
-from lakebed.spark.alignment import align_by_name, align_by_position
+from lakebed.spark.alignment import align_by_position
 from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
+from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake
 from lakebed.spark.sql.queries import Arguments, run_query
 from lakebed.spark.sql.statements import Delete, Insert
@@ -25,7 +26,10 @@ def insert(lake: Lake, statement: Insert, given: Arguments) -> DataFrame | None:
     partition = _partition(table, statement.partition)
     fixed = {key: F.expr(text) for key, text in partition.items() if text is not None}
     rows = run_query(lake, statement.query, given)
-    frame = _aligned(lake, rows, table, statement=statement, fixed=fixed)
+    if statement.is_by_name:
+        frame, table = onto_table(lake, rows, table, fixed=fixed)
+    else:
+        frame = align_by_position(rows, table, columns=statement.columns, fixed=fixed)
     tokens = tokenize(statement.query)
     values = {key: _value(lake, text) for key, text in partition.items() if text is not None}
     mode = lake.overwrite_mode() if statement.is_overwrite else "append"
@@ -61,19 +65,6 @@ def delete(lake: Lake, statement: Delete) -> DataFrame | None:
             )
             table.delete(predicate)
     return lake.empty()
-
-
-def _aligned(
-    lake: Lake,
-    frame: DataFrame,
-    table: Table,
-    *,
-    statement: Insert,
-    fixed: Mapping[str, Column],
-) -> DataFrame:
-    if statement.is_by_name:
-        return align_by_name(frame, table, is_case_sensitive=lake.is_case_sensitive, fixed=fixed)
-    return align_by_position(frame, table, columns=statement.columns, fixed=fixed)
 
 
 def _partition(table: Table, partition: Mapping[str, str | None]) -> dict[str, str | None]:

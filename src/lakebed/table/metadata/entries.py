@@ -138,12 +138,27 @@ def check_bucket_counts(
         if entry.kind is not FileKind.ADD or entry.total_buckets <= 0:
             continue
         known = counts.setdefault(entry.partition, entry.total_buckets)
-        if known != entry.total_buckets:
-            raise CommitConflictError(
-                f"this write used {entry.total_buckets} buckets, but the partition has {known} in "
-                f"snapshot {base}; rows would be found in two buckets. Nothing was committed: "
-                "overwrite the partition to change its bucket count"
-            )
+        check_bucket_count(entry.total_buckets, known, base=base)
+
+
+def check_bucket_count(used: int, known: int, *, base: int) -> None:
+    """Rows are added to a partition with the number of buckets that it has.
+
+    Args:
+        used: How many buckets the rows were given.
+        known: How many the partition has.
+        base: Snapshot id, for the message.
+
+    Raises:
+        CommitConflictError: They differ.
+    """
+    if known != used:
+        raise CommitConflictError(
+            f"this write used {used} buckets, but the partition has {known} in "
+            f"snapshot {base}; rows would be found in two buckets. Nothing was committed: "
+            f"rescale the partition first, by overwriting it with its own rows, or set the option "
+            f"'bucket' back to {known}"
+        )
 
 
 def bucket_counts(entries: pa.Table) -> dict[bytes, int]:

@@ -1,11 +1,13 @@
 """The metadata tree of a snapshot: manifest lists, manifests, entries (format.md 6, 7)."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from lakebed.errors import StorageError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.avro.codec import RowChoice
 from lakebed.format.binary_row.codec import decode_rows, encode_rows
@@ -15,14 +17,17 @@ from lakebed.format.data_file_meta import (
     ManifestEntry,
     SimpleStats,
 )
+from lakebed.format.index_manifest import IndexManifestEntry
 from lakebed.format.manifest import (
     ENTRY_COLUMNS,
     ManifestFileMeta,
     entries_from_columns,
 )
 from lakebed.format.manifest_file import (
+    read_index_manifest,
     read_manifest,
     read_manifest_list,
+    write_index_manifest,
     write_manifest,
     write_manifest_list,
 )
@@ -49,6 +54,9 @@ class WrittenLists:
         base_list_size: Its bytes.
         delta_list: File name of the delta manifest list.
         delta_list_size: Its bytes.
+        changelog_list: File name of the changelog manifest list; None without changelog files.
+        changelog_list_size: Its bytes.
+        index_manifest: File name of the index manifest of the snapshot to come, if there is one.
         unshared_paths: Every file written, all useless if the try loses.
     """
 
@@ -56,6 +64,9 @@ class WrittenLists:
     base_list_size: int
     delta_list: str
     delta_list_size: int
+    changelog_list: str | None
+    changelog_list_size: int | None
+    index_manifest: str | None
     unshared_paths: tuple[str, ...]
 
 
@@ -171,22 +182,78 @@ class Manifests:
         index = ENTRY_COLUMNS.get_field_index("kind")
         return entries_from_columns(live.set_column(index, ENTRY_COLUMNS.field("kind"), kind))
 
+    def index_files(self, snapshot: Snapshot | None) -> list[IndexManifestEntry]:
+        """The index files that a snapshot lists; none where there is no snapshot.
+
+        Raises:
+            CorruptTableError: Its index manifest cannot be read.
+            NotFoundError: It is gone with the snapshot.
+        """
+        if snapshot is None or snapshot.index_manifest is None:
+            return []
+        return read_index_manifest(self.file_io, self.paths.manifest(snapshot.index_manifest))
+
     def write(
-        self, entries: Sequence[ManifestEntry], latest: Snapshot | None, *, names: FileNames
+        self,
+        entries: Sequence[ManifestEntry],
+        latest: Snapshot | None,
+        *,
+        names: FileNames,
+        changelog: Sequence[ManifestEntry] = (),
+        index_files: Sequence[IndexManifestEntry] | None = None,
     ) -> WrittenLists:
-        """Writes the manifest of a change and both lists of the snapshot to come."""
+        """Writes the manifests and lists of the snapshot to come; on an error, leaves none.
+
+        Args:
+            entries: What changes.
+            latest: The snapshot before.
+            names: Fresh file names.
+            changelog: ADD entries of changelog files.
+            index_files: Every index file of the snapshot to come; None for those of `latest`.
+        """
         written: list[str] = []
-        delta = self._write_manifests(entries, names, written)
-        base = self._merged(self.files(latest) if latest else [], names, written)
-        base_list, base_size = self._write_list(base, names, written)
-        delta_list, delta_size = self._write_list(delta, names, written)
+        try:
+            delta = self._write_manifests(entries, names, written)
+            base = self._merged(self.files(latest) if latest else [], names, written)
+            base_list, base_size = self._write_list(base, names, written)
+            delta_list, delta_size = self._write_list(delta, names, written)
+            changelog_list, changelog_size = None, None
+            if changelog:
+                metas = self._write_manifests(changelog, names, written)
+                changelog_list, changelog_size = self._write_list(metas, names, written)
+            index_manifest = latest.index_manifest if latest else None
+            if index_files is not None:
+                index_manifest = self._write_index_manifest(index_files, names, written)
+        except Exception:
+            self.discard(written)
+            raise
         return WrittenLists(
             base_list=base_list,
             base_list_size=base_size,
             delta_list=delta_list,
             delta_list_size=delta_size,
+            changelog_list=changelog_list,
+            changelog_list_size=changelog_size,
+            index_manifest=index_manifest,
             unshared_paths=tuple(written),
         )
+
+    def discard(self, paths: Sequence[str]) -> None:
+        """Deletes files that no snapshot names, as far as the store lets us."""
+        for path in paths:
+            with contextlib.suppress(StorageError):
+                self.file_io.delete(path)
+
+    def _write_index_manifest(
+        self, index_files: Sequence[IndexManifestEntry], names: FileNames, written: list[str]
+    ) -> str:
+        name = names.index_manifest()
+        path = self.paths.manifest(name)
+        written.append(path)
+        write_index_manifest(
+            self.file_io, path, index_files, compression=self.compression, level=self.zstd_level
+        )
+        return name
 
     def _write_list(
         self, metas: Sequence[ManifestFileMeta], names: FileNames, written: list[str]

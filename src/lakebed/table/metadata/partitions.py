@@ -94,21 +94,24 @@ class PartitionsEqual:
     """Keeps those that have given values in some of the partition columns; null equals null.
 
     Attributes:
-        row: Serialized row of the values.
+        rows: Serialized rows of values, of which a partition must have one.
         named: The columns that the values belong to.
         fields: All partition columns, in order.
     """
 
-    row: bytes
+    rows: frozenset[bytes]
     named: tuple[DataField, ...]
     fields: tuple[DataField, ...]
 
     def keep(self, partitions: ArrowArray) -> npt.NDArray[np.bool_]:
-        """True where the named columns have the values."""
+        """True where the named columns have one row of the values."""
         values = partition_table(partitions, self.fields)
         columns = [values.column(field.name) for field in self.named]
         rows = encode_rows(columns, [field.type for field in self.named])
-        mask: npt.NDArray[np.bool_] = pc.equal(rows, self.row).to_numpy(zero_copy_only=False)
+        wanted = pa.array(sorted(self.rows), pa.binary())
+        mask: npt.NDArray[np.bool_] = pc.is_in(rows, value_set=wanted).to_numpy(
+            zero_copy_only=False
+        )
         return mask
 
 

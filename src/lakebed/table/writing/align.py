@@ -6,26 +6,27 @@ is refused with the column's name, before anything is written.
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.errors import InvalidArgumentError, InvalidDataError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.types import to_arrow_schema, to_arrow_type
-from lakebed.format.arrow.typing import ArrowChunks, nulls, repeated
+from lakebed.format.arrow.typing import ArrowChunks, ArrowScalar, nulls, repeated
+from lakebed.format.casts.rules import cast_values, has_cast
 from lakebed.format.schema import TableSchema
-from lakebed.format.types import DataField
+from lakebed.format.type_text import format_type
+from lakebed.format.types import AtomicType, DataField, TypeRoot
+from lakebed.lsm.merge import Kinds
+from lakebed.table.writing.row_kinds import ROW_KIND, RowKinds
 
-ROW_KIND = "_row_kind"
 _DECIMAL_DIGITS_MAX = 38
-_KIND_CODES = {"+I": 0, "-U": 1, "+U": 2, "-D": 3}
 
 _LIST_TYPES = (pa.ListType, pa.LargeListType, pa.FixedSizeListType)
 
-Kinds = npt.NDArray[np.int8]
+_TEXT = AtomicType(root=TypeRoot.VARCHAR, length=2**31 - 1)
 
 
 @runtime_checkable
@@ -78,12 +79,18 @@ def arrow_batches(data: object) -> Iterator[pa.Table]:
 def align(rows: pa.Table, schema: TableSchema) -> tuple[pa.Table, Kinds | None]:
     """The table's columns, in order and type, and the row kinds if the rows carry any.
 
+    Rows of kinds that the table drops (`ignore-delete`) are left out. As in every engine of the
+    format, a null becomes the column's default where it has one.
+
     Raises:
         InvalidDataError: An unknown, doubled or missing column, a type that does not fit, a null
             where the schema forbids one, an unknown row kind.
     """
-    _check_names(rows.column_names, schema)
-    kinds = _row_kinds(rows.column(ROW_KIND)) if ROW_KIND in rows.column_names else None
+    row_kinds = RowKinds.of(schema)
+    _check_names(rows.column_names, schema, row_kinds)
+    kinds = row_kinds.read(rows)
+    if kinds is not None and (kept := row_kinds.kept(kinds)) is not None:
+        rows, kinds = rows.filter(pa.array(kept)), kinds[kept]
     columns = []
     for field in schema.fields:
         if field.name in rows.column_names:
@@ -91,16 +98,23 @@ def align(rows: pa.Table, schema: TableSchema) -> tuple[pa.Table, Kinds | None]:
         else:
             column = _missing(field, rows.num_rows)
         _check_nulls(column, field)
+        if column.null_count and field.default_value is not None:
+            column = column.fill_null(_default(field))
         columns.append(column)
     arrow_schema = to_arrow_schema(schema.fields)
     return pa.table(columns, schema=arrow_schema), kinds
 
 
-def _check_names(names: Sequence[str], schema: TableSchema) -> None:
+def _check_names(names: Sequence[str], schema: TableSchema, row_kinds: RowKinds) -> None:
     doubled = {name for name in names if list(names).count(name) > 1}
     if doubled:
         raise InvalidDataError(f"the rows have two columns {min(doubled)!r}; rename one")
     known = {*schema.names, ROW_KIND}
+    if row_kinds.is_required and row_kinds.column not in names:
+        raise InvalidDataError(
+            f"the rows lack the column {row_kinds.column!r}, which says their kind "
+            "(rowkind.field); add it"
+        )
     unknown = [name for name in names if name not in known]
     if unknown:
         raise InvalidDataError(
@@ -118,17 +132,28 @@ def _may_be_missing(field: DataField) -> bool:
 
 
 def _missing(field: DataField, row_count: int) -> ArrowChunks:
-    kind = to_arrow_type(field.type)
     if field.default_value is None:
-        return pa.chunked_array([nulls(row_count, kind)])
-    try:
-        value = pa.scalar(field.default_value, pa.string()).cast(kind)
-    except pa.ArrowException as error:
-        raise InvalidDataError(
-            f"column {field.name!r}: its default {field.default_value!r} is no {kind}: {error}; "
-            "give the column a value"
-        ) from error
-    return pa.chunked_array([repeated(value, row_count)])
+        return pa.chunked_array([nulls(row_count, to_arrow_type(field.type))])
+    return pa.chunked_array([repeated(_default(field), row_count)])
+
+
+def _default(field: DataField) -> ArrowScalar:
+    """The value of the default's text, by the casts of the format."""
+    kind = field.type
+    is_zoned = isinstance(kind, AtomicType) and kind.root is TypeRoot.TIMESTAMP_LTZ
+    problem = f"there is no cast from text to {format_type(kind)}"
+    if has_cast(_TEXT, kind) and not is_zoned:
+        text = pa.array([field.default_value], pa.string())
+        try:
+            value: ArrowScalar = cast_values(text, _TEXT, kind, time_zone=UTC)[0]
+        except (InvalidDataError, pa.ArrowException) as error:
+            problem = str(error)
+        else:
+            return value
+    raise InvalidDataError(
+        f"column {field.name!r}: its default {field.default_value!r} cannot be used: {problem}; "
+        "give the column a value"
+    )
 
 
 def _check_nulls(column: ArrowChunks, field: DataField) -> None:
@@ -228,15 +253,3 @@ def _nested_keeps_meaning(given: pa.DataType, wanted: pa.DataType) -> bool:
     if isinstance(given, _LIST_TYPES) and isinstance(wanted, _LIST_TYPES):
         return _keeps_meaning(given.value_type, wanted.value_type)
     return False
-
-
-def _row_kinds(column: ArrowChunks) -> Kinds:
-    texts = pa.array(list(_KIND_CODES), pa.string())
-    codes = pc.index_in(column.cast(pa.string()), value_set=texts)
-    if codes.null_count:
-        wrong = column.filter(pc.is_null(codes))[0].as_py()
-        raise InvalidDataError(
-            f"{ROW_KIND} has {wrong!r}; a row kind is one of {', '.join(_KIND_CODES)}"
-        )
-    kinds: Kinds = codes.to_numpy().astype(np.int8)
-    return kinds

@@ -4,38 +4,32 @@ A `BucketWrites` is a value that travels to tasks; it opens a `BucketWriter` for
 task meets. Rows come aligned (`align`): the table's columns in order and type.
 
 Memory: a writer of a primary-key table holds rows until `flush`, of an append table until they make
-a row group; `held_bytes` says how much, and whoever owns the writers decides when it is enough.
+a row group; `held_bytes` says how much, and whoever owns the writers decides when it is enough. A
+primary-key table's writer then spills to the local disk, so that a bucket still becomes one sorted
+run (`write-buffer-spillable`); without spilling each flush is a run of its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from types import TracebackType
 from typing import Self
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from lakebed.format.arrow.types import parquet_schema
 from lakebed.format.data_file_meta import DataFileMeta, FileSource
-from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND, data_file_fields
-from lakebed.format.parquet.write import ParquetSettings, check_writable
-from lakebed.format.paths import FileNames, TablePaths
-from lakebed.format.schema import KEY_FIELD_PREFIX, TableSchema
-from lakebed.lsm.merge import deduplicate
-from lakebed.lsm.write_buffer import SortedRows, WriteBuffer
+from lakebed.format.paths import POSTPONE_BUCKET, FileNames, TablePaths
+from lakebed.format.schema import TableSchema
+from lakebed.lsm.engines import merging_of
+from lakebed.lsm.merge import Kinds
+from lakebed.lsm.spill import Spills
+from lakebed.lsm.write_buffer import FlushedRows, WriteBuffer
+from lakebed.options.choices import ChangelogProducer
 from lakebed.options.table_options import TableOptions
 from lakebed.storage.file_io import FileIO
 from lakebed.table.writing.commit_message import CommitMessage
-from lakebed.table.writing.file_summary import FileSummary, SummaryPlan
-from lakebed.table.writing.rolling import (
-    ROW_GROUP_BYTES,
-    RollingSettings,
-    RollingWriter,
-    WrittenFile,
-)
-
-Kinds = npt.NDArray[np.int8]
+from lakebed.table.writing.file_layout import FileLayout
+from lakebed.table.writing.rolling import RollingWriter, WrittenFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +43,7 @@ class BucketWrites:
         options: The table's options.
         uuid_source: Gives a fresh uuid in every process.
         local_millis: Wall clock of `lakebed.time-zone` in epoch form, as format.md 7 wants it.
+        time_zone: `lakebed.time-zone`.
         max_sequence_numbers: Of each (partition, bucket) that has live files.
     """
 
@@ -58,55 +53,85 @@ class BucketWrites:
     options: TableOptions
     uuid_source: Callable[[], str]
     local_millis: Callable[[], int]
+    time_zone: tzinfo
     max_sequence_numbers: dict[tuple[bytes, int], int]
 
-    def open(self, partition: bytes, bucket: int, *, directory: str) -> "BucketWriter":
+    def open(
+        self, partition: bytes, bucket: int, *, directory: str, total_buckets: int | None = None
+    ) -> "BucketWriter":
         """A writer for one bucket.
-
-        Raises:
-            UnsupportedError: A column of a type that cannot be written.
 
         Args:
             partition: Serialized row of the partition values.
             bucket: The bucket.
             directory: The bucket's directory.
+            total_buckets: The partition's bucket count; by default the table's option.
+
+        Raises:
+            InvalidTableError: The options of merging contradict each other.
+            UnsupportedError: A column of a type that cannot be written.
         """
-        check_writable(self.table_schema.fields)
-        file_schema = parquet_schema(data_file_fields(self.table_schema))
-        plan = SummaryPlan.of(self.table_schema, self.options)
-        files = RollingWriter(
-            file_io=self.file_io,
-            directory=directory,
-            next_name=FileNames(
-                self.uuid_source, data_prefix=self.options.data_file_prefix
-            ).data_file,
-            file_schema=file_schema,
-            settings=RollingSettings(
-                target_bytes=self.options.target_file_size,
-                target_rows=self.options.target_file_row_num,
-                row_group_bytes=self.options.file_block_size or ROW_GROUP_BYTES,
-                parquet=ParquetSettings(
-                    compression=self.options.file_compression,
-                    zstd_level=self.options.file_compression_zstd_level,
-                ),
-            ),
-            new_summary=lambda: FileSummary(plan),
-        )
+        is_keyed = bool(self.table_schema.primary_keys)
         known = self.max_sequence_numbers.get((partition, bucket))
+        next_sequence = _first_sequence(known, goes_on=is_keyed or self.options.bucket > 0)
+        with_changelog = is_keyed and self.options.changelog_producer is ChangelogProducer.INPUT
+        names = FileNames(
+            self.uuid_source,
+            data_prefix=self.options.data_file_prefix,
+            changelog_prefix=self.options.changelog_file_prefix,
+        )
+        files = self._layout(bucket, is_changelog=False)
+        changelog = None
+        if with_changelog:
+            layout = self._layout(bucket, is_changelog=True)
+            changelog = self._rolling(directory, names.changelog_file, layout)
+        buffer = spills = None
+        if is_keyed:
+            merging = merging_of(self.table_schema, self.table_schema.options)
+            columns = self.table_schema.names
+            buffer = WriteBuffer(
+                columns,
+                merging=merging,
+                first_sequence=next_sequence,
+                with_ordered=with_changelog,
+            )
+            spills = Spills(columns, merging=merging, budget_bytes=self.options.write_buffer_size)
         return BucketWriter(
             writes=self,
             partition=partition,
             bucket=bucket,
-            files=files,
-            next_sequence=_first_sequence(known, keyed=plan.is_keyed, bucket=self.options.bucket),
+            total_buckets=self.options.bucket if total_buckets is None else total_buckets,
+            files=self._rolling(directory, names.data_file, files),
+            changelog=changelog,
+            buffer=buffer,
+            spills=spills,
+            next_sequence=next_sequence,
+        )
+
+    def _rolling(
+        self, directory: str, next_name: Callable[[str], str], layout: FileLayout
+    ) -> RollingWriter:
+        return RollingWriter(
+            file_io=self.file_io,
+            directory=directory,
+            next_name=next_name,
+            layout=layout,
+            key_names=self.table_schema.trimmed_primary_keys,
+        )
+
+    def _layout(self, bucket: int, *, is_changelog: bool) -> FileLayout:
+        return FileLayout.of(
+            self.table_schema,
+            self.options,
+            time_zone=self.time_zone,
+            is_changelog=is_changelog,
+            is_postponed=bucket == POSTPONE_BUCKET,
         )
 
 
-def _first_sequence(known: int | None, *, keyed: bool, bucket: int) -> int:
-    """Keys count from 1, appends from 0; unaware appends do not go on where others ended."""
-    if keyed:
-        return (known or 0) + 1
-    return known + 1 if known is not None and bucket > 0 else 0
+def _first_sequence(known: int | None, *, goes_on: bool) -> int:
+    """Numbers count from 0; those of unaware appends do not go on where others ended."""
+    return known + 1 if known is not None and goes_on else 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,16 +142,23 @@ class BucketWriter:
         writes: Where it came from.
         partition: Serialized row of the partition values.
         bucket: The bucket.
+        total_buckets: The partition's bucket count.
         files: Where rows go when they are flushed.
-        next_sequence: Sequence number of the next row.
+        changelog: Where rows go as they came (`changelog-producer=input`); None elsewhere.
+        buffer: Rows of a primary-key table; None of an append table.
+        spills: Its full buffers on disk.
+        next_sequence: Sequence number of the next row of an append table.
     """
 
     writes: BucketWrites
     partition: bytes
     bucket: int
+    total_buckets: int
     files: RollingWriter
+    changelog: RollingWriter | None
+    buffer: WriteBuffer | None
+    spills: Spills | None
     next_sequence: int
-    _buffer: WriteBuffer | None = field(default=None, init=False)
     _tables: list[pa.Table] = field(default_factory=list, init=False)
     held_bytes: int = field(default=0, init=False)
 
@@ -140,39 +172,50 @@ class BucketWriter:
         if rows.num_rows == 0:
             return
         self.held_bytes += rows.nbytes
-        if not self.writes.table_schema.primary_keys:
-            self._tables.append(rows)
-            if self.held_bytes >= self.files.settings.gathered_bytes:
-                self.flush()
+        if self.buffer is not None:
+            self.buffer.add(rows, kinds)
             return
-        if self._buffer is None:
-            self._buffer = WriteBuffer(
-                self.writes.table_schema.trimmed_primary_keys,
-                pick=deduplicate,
-                first_sequence=self.next_sequence,
-            )
-        self._buffer.add(rows, np.zeros(rows.num_rows, np.int8) if kinds is None else kinds)
+        self._tables.append(rows)
+        if self.held_bytes >= self.files.layout.gathered_bytes:
+            self.flush()
 
     def flush(self) -> None:
-        """Writes what is held: as a sorted run of its own, or as rows after those before."""
-        self.held_bytes = 0
-        if self._tables:
-            rows = pa.concat_tables(self._tables)
-            self._tables = []
-            self.files.write(rows)
-        run = self._buffer.flush() if self._buffer is not None else None
-        if run is not None:
-            self.files.write(_key_value_rows(run, self.writes.table_schema))
-            self.files.roll()
+        """Lets go of what is held: rows of an append table are written, others are spilled.
+
+        Raises:
+            InvalidDataError: Rows that the merge engine forbids.
+            StorageError: They cannot be written.
+        """
+        flushed = self._taken()
+        if flushed is None:
+            return
+        if self.spills is not None and self.writes.options.write_buffer_spillable:
+            self.spills.add(flushed.run)
+        else:
+            self._write_run([flushed.run])
 
     def finish(self) -> CommitMessage:
-        """Flushes, closes the files and says what was written."""
-        self.flush()
+        """Writes what is held or spilled, closes the files and says what was written.
+
+        Raises:
+            InvalidDataError: Rows that the merge engine forbids.
+            StorageError: They cannot be written.
+        """
+        flushed = self._taken()
+        if self.spills:
+            if flushed is not None:
+                self.spills.add(flushed.run)
+            self._write_run(self.spills.merged())
+            self.spills.close()
+        elif flushed is not None:
+            self._write_run([flushed.run])
+        changelog = [] if self.changelog is None else self.changelog.finish()
         return CommitMessage(
             partition=self.partition,
             bucket=self.bucket,
-            total_buckets=self.writes.options.bucket,
+            total_buckets=self.total_buckets,
             new_files=tuple(self._meta(file) for file in self.files.finish()),
+            changelog_files=tuple(self._meta(file) for file in changelog),
         )
 
     def __enter__(self) -> Self:
@@ -186,7 +229,30 @@ class BucketWriter:
         trace: TracebackType | None,
     ) -> None:
         """On an error, deletes what was written."""
+        if self.spills is not None:
+            self.spills.close()
+        if self.changelog is not None:
+            self.changelog.__exit__(kind, error, trace)
         self.files.__exit__(kind, error, trace)
+
+    def _taken(self) -> FlushedRows | None:
+        """What the buffer held, its changelog written; rows of an append table are just written."""
+        self.held_bytes = 0
+        if self._tables:
+            rows = pa.concat_tables(self._tables)
+            self._tables = []
+            self.files.write(rows)
+        flushed = None if self.buffer is None else self.buffer.flush()
+        if flushed is not None and flushed.ordered is not None and self.changelog is not None:
+            self.changelog.write(flushed.ordered)
+            self.changelog.roll()
+        return flushed
+
+    def _write_run(self, parts: Iterable[pa.Table]) -> None:
+        """Writes a sorted run, given in parts, into files of its own."""
+        for rows in _gathered(parts, self.files.layout.gathered_bytes):
+            self.files.write(rows)
+        self.files.roll()
 
     def _meta(self, file: WrittenFile) -> DataFileMeta:
         summary = file.summary
@@ -214,16 +280,22 @@ class BucketWriter:
             delete_row_count=summary.delete_row_count,
             file_source=FileSource.APPEND,
             value_stats_cols=value_stats_cols,
+            embedded_file_index=file.index.embedded,
+            extra_files=file.index.extra_files,
         )
 
 
-def _key_value_rows(run: SortedRows, schema: TableSchema) -> pa.Table:
-    """The run in the layout of a key-value file."""
-    names = schema.trimmed_primary_keys
-    columns = {
-        **{KEY_FIELD_PREFIX + name: run.rows.column(name) for name in names},
-        SEQUENCE_NUMBER.name: pa.array(run.sequence),
-        VALUE_KIND.name: pa.array(run.kinds),
-        **{name: run.rows.column(name) for name in schema.names},
-    }
-    return pa.table(columns)
+def _gathered(parts: Iterable[pa.Table], size_bytes: int) -> Iterator[pa.Table]:
+    """Rows in parts of about a size, so that small windows do not make small row groups."""
+    held: list[pa.Table] = []
+    held_bytes = 0
+    for part in parts:
+        if part.num_rows == 0:
+            continue
+        held.append(part)
+        held_bytes += part.nbytes
+        if held_bytes >= size_bytes:
+            yield pa.concat_tables(held)
+            held, held_bytes = [], 0
+    if held:
+        yield pa.concat_tables(held)

@@ -6,19 +6,22 @@ A commit writes, in this order:
 2. a manifest with the changes
 3. the base manifest list      the manifests of the newest snapshot, perhaps with some merged
 4. the delta manifest list     names (2)
-5. `snapshot-N`                put-if-absent: *the commit becomes visible here, and only here*
-6. the hints                   `LATEST`, and `EARLIEST` of the first snapshot
+5. the changelog's manifest and list, where there are changelog files
+6. the index manifest          every index file, where one comes or goes; else the newest snapshot's
+7. `snapshot-N`                put-if-absent: *the commit becomes visible here, and only here*
+8. the hints                   `LATEST`, and `EARLIEST` of the first snapshot
 
-A crash before 5 leaves files that no snapshot names, which orphan cleaning finds; a crash after 5
+A crash before 7 leaves files that no snapshot names, which orphan cleaning finds; a crash after 7
 leaves a stale hint, which readers do not believe (`snapshots`).
 
-The outcome of 5 is a type. *Committed*: done. *Conflict*: somebody else wrote `snapshot-N`; the
+The outcome of 7 is a type. *Committed*: done. *Conflict*: somebody else wrote `snapshot-N`; the
 change is checked against the new state and tried again as N+1, or given up with
 `CommitConflictError`. *Unknown*: the store did not answer; the very same bytes are put again, which
 is idempotent, until somebody's `snapshot-N` can be read. No file of an unknown commit is deleted.
 """
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lakebed.errors import (
@@ -66,6 +69,25 @@ Outcome = Committed | Conflict | Unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommitStamp:
+    """What a commit says of itself beside its changes.
+
+    Attributes:
+        schema_id: The newest schema.
+        user: Commit user; stable over restarts where replays must be recognised.
+        identifier: Commit identifier; `BATCH_COMMIT_IDENTIFIER` for commits never replayed.
+        watermark: Event time up to which all rows are there; the greatest one so far holds.
+        properties: More members for the snapshot.
+    """
+
+    schema_id: int
+    user: str
+    identifier: int = BATCH_COMMIT_IDENTIFIER
+    watermark: int | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
     """How often and how patiently a commit is tried.
 
@@ -107,15 +129,14 @@ class Committer:
     writes_earliest: bool = field(default=True)
 
     def commit(
-        self, changes: Changes, *, schema_id: int, user: str, identifier: int
+        self, changes: Changes, stamp: CommitStamp, *, force: bool = False
     ) -> Snapshot | None:
         """Makes the changes visible, once.
 
         Args:
             changes: What to change; asked again for its entries at each try.
-            schema_id: The newest schema.
-            user: Commit user; stable over restarts where replays must be recognised.
-            identifier: Commit identifier; `BATCH_COMMIT_IDENTIFIER` for commits never replayed.
+            stamp: Who commits what.
+            force: Whether a commit without changes makes a snapshot too.
 
         Returns:
             The snapshot, or None when there is nothing to change or a commit of this user with this
@@ -127,16 +148,15 @@ class Committer:
             CommitUnknownError: The store never said; no file may be deleted.
         """
         started = self.effects.clock()
+        user, identifier = stamp.user, stamp.identifier
         for attempt in range(self.retry.max_retries + 1):
             latest = self.snapshots.latest()
             if identifier != BATCH_COMMIT_IDENTIFIER and self._is_replay(latest, user, identifier):
                 return None
             prepared = changes.prepare(latest)
-            if prepared is None:
+            if prepared.is_empty and not force:
                 return None
-            outcome = self._try_once(
-                prepared, latest, schema_id=schema_id, user=user, identifier=identifier
-            )
+            outcome = self._try_once(prepared, latest, stamp)
             match outcome:
                 case Committed(snapshot):
                     self._write_hints(snapshot)
@@ -154,43 +174,48 @@ class Committer:
             "other writers; nothing was committed. Try again, or raise commit.max-retries"
         )
 
-    def _try_once(
-        self,
-        prepared: Prepared,
-        latest: Snapshot | None,
-        *,
-        schema_id: int,
-        user: str,
-        identifier: int,
-    ) -> Outcome:
-        written = self.manifests.write(prepared.entries, latest, names=self.names)
+    def _try_once(self, prepared: Prepared, latest: Snapshot | None, stamp: CommitStamp) -> Outcome:
+        written = self.manifests.write(
+            prepared.entries,
+            latest,
+            names=self.names,
+            changelog=prepared.changelog,
+            index_files=prepared.index_files,
+        )
         previous_total = latest.total_record_count if latest else 0
         snapshot = Snapshot(
             uuid=self.effects.fresh_uuid(),
             id=latest.id + 1 if latest else 1,
-            schema_id=schema_id,
+            schema_id=stamp.schema_id,
             base_manifest_list=written.base_list,
             base_manifest_list_size=written.base_list_size,
             delta_manifest_list=written.delta_list,
             delta_manifest_list_size=written.delta_list_size,
-            index_manifest=latest.index_manifest if latest else None,
-            commit_user=user,
+            changelog_manifest_list=written.changelog_list,
+            changelog_manifest_list_size=written.changelog_list_size,
+            index_manifest=written.index_manifest,
+            commit_user=stamp.user,
             writer_version=f"lakebed-{VERSION}",
-            commit_identifier=identifier,
+            commit_identifier=stamp.identifier,
             commit_kind=prepared.kind,
             time_millis=self.effects.clock(),
             total_record_count=previous_total + prepared.delta_record_count,
             delta_record_count=prepared.delta_record_count,
-            watermark=latest.watermark if latest else None,
-            statistics=_inherited_statistics(latest, schema_id),
+            changelog_record_count=prepared.changelog_record_count,
+            watermark=_watermark(latest, stamp.watermark),
+            statistics=_inherited_statistics(latest, stamp.schema_id),
+            properties=dict(stamp.properties) or None,
             next_row_id=(latest.next_row_id or 0) if latest else 0,
             operation=prepared.operation,
         )
-        outcome = self._publish(snapshot)
+        try:
+            outcome = self._publish(snapshot)
+        except StorageError:
+            # It failed for certain.
+            self.manifests.discard(written.unshared_paths)
+            raise
         if isinstance(outcome, Conflict):
-            for path in written.unshared_paths:
-                with contextlib.suppress(StorageError):
-                    self.file_io.delete(path)
+            self.manifests.discard(written.unshared_paths)
         return outcome
 
     def _publish(self, snapshot: Snapshot) -> Outcome:
@@ -246,6 +271,13 @@ class Committer:
             self.file_io.write(self.paths.latest_hint, str(snapshot.id).encode())
             if snapshot.id == 1 and self.writes_earliest:
                 self.file_io.write(self.paths.earliest_hint, b"1")
+
+
+def _watermark(latest: Snapshot | None, watermark: int | None) -> int | None:
+    before = latest.watermark if latest else None
+    if before is None or watermark is None:
+        return before if watermark is None else watermark
+    return max(before, watermark)
 
 
 def _inherited_statistics(latest: Snapshot | None, schema_id: int) -> str | None:

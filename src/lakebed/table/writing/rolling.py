@@ -9,34 +9,11 @@ from typing import Self
 import pyarrow as pa
 
 from lakebed.errors import StorageError
-from lakebed.format.parquet.write import ParquetSettings, open_parquet_writer
+from lakebed.format.data_file_write import DataFileWriter, open_data_file_writer
+from lakebed.format.paths import file_index_name
 from lakebed.storage.file_io import FileIO
-from lakebed.table.writing.file_summary import FileSummary
-
-# Default of `file.block-size` here; half of Paimon's, since a writer holds a row group in memory.
-ROW_GROUP_BYTES = 64 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RollingSettings:
-    """When a file is full, and how it is encoded.
-
-    Attributes:
-        target_bytes: `target-file-size`.
-        target_rows: `target-file-row-num`.
-        row_group_bytes: `file.block-size`: what a row group takes uncompressed, at most.
-        parquet: The encoding.
-    """
-
-    target_bytes: int
-    target_rows: int
-    row_group_bytes: int
-    parquet: ParquetSettings
-
-    @property
-    def gathered_bytes(self) -> int:
-        """Rows are gathered to this size before they are written."""
-        return min(self.row_group_bytes, self.target_bytes)
+from lakebed.table.writing.file_layout import FileLayout
+from lakebed.table.writing.file_summary import FileSummary, PlacedIndex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +24,13 @@ class WrittenFile:
         name: File name.
         size_bytes: Its size.
         summary: What its rows said.
+        index: Where its indexes are.
     """
 
     name: str
     size_bytes: int
     summary: FileSummary
+    index: PlacedIndex
 
 
 @dataclass(slots=True)
@@ -60,7 +39,7 @@ class _OpenFile:
     summary: FileSummary
     stack: contextlib.ExitStack
     sink: pa.NativeFile
-    write_table: Callable[[pa.Table], None]
+    writer: DataFileWriter
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,18 +49,16 @@ class RollingWriter:
     Attributes:
         file_io: The store.
         directory: Where the files go.
-        next_name: Gives the name of each file.
-        file_schema: Arrow schema with field ids.
-        settings: When a file is full.
-        new_summary: Gives an empty summary for each file.
+        next_name: Gives the name of each file, from its extension.
+        layout: How the files are made, and when one is full.
+        key_names: The trimmed primary key.
     """
 
     file_io: FileIO
     directory: str
-    next_name: Callable[[], str]
-    file_schema: pa.Schema
-    settings: RollingSettings
-    new_summary: Callable[[], FileSummary]
+    next_name: Callable[[str], str]
+    layout: FileLayout
+    key_names: tuple[str, ...] = ()
     _open: _OpenFile | None = field(default=None, init=False)
     _written: list[WrittenFile] = field(default_factory=list, init=False)
     _names: list[str] = field(default_factory=list, init=False)
@@ -91,14 +68,14 @@ class RollingWriter:
         offset = 0
         while offset < rows.num_rows:
             current = self._open or self._start()
-            step = min(self._step(rows), self.settings.target_rows - current.summary.row_count)
+            step = min(self._step(rows), self.layout.target_rows - current.summary.row_count)
             part = rows.slice(offset, step)
-            current.write_table(part.cast(self.file_schema))
+            current.writer.write(self.layout.arranged(part, self.key_names))
             current.summary.add(part)
             offset += part.num_rows
             if (
-                current.sink.tell() >= self.settings.target_bytes
-                or current.summary.row_count >= self.settings.target_rows
+                current.sink.tell() >= self.layout.target_bytes
+                or current.summary.row_count >= self.layout.target_rows
             ):
                 self.roll()
 
@@ -109,9 +86,13 @@ class RollingWriter:
             return
         current.stack.close()
         path = f"{self.directory}/{current.name}"
+        self._names.append(file_index_name(current.name))
         self._written.append(
             WrittenFile(
-                name=current.name, size_bytes=self.file_io.size(path), summary=current.summary
+                name=current.name,
+                size_bytes=self.file_io.size(path),
+                summary=current.summary,
+                index=current.summary.place_index(path, file_io=self.file_io),
             )
         )
 
@@ -144,17 +125,20 @@ class RollingWriter:
                 self.file_io.delete(f"{self.directory}/{name}")
 
     def _start(self) -> _OpenFile:
-        name = self.next_name()
+        layout = self.layout
+        name = self.next_name(layout.file_format)
         self._names.append(name)
         with contextlib.ExitStack() as stack:
             sink = stack.enter_context(self.file_io.open_output(f"{self.directory}/{name}"))
-            writer = open_parquet_writer(sink, self.file_schema, self.settings.parquet)
+            writer = open_data_file_writer(
+                sink, layout.file_format, fields=layout.fields, settings=layout.encoding
+            )
             stack.callback(writer.close)
-            opened = _OpenFile(name, self.new_summary(), stack.pop_all(), sink, writer.write_table)
+            opened = _OpenFile(name, FileSummary(layout.summary), stack.pop_all(), sink, writer)
         self._open = opened
         return opened
 
     def _step(self, rows: pa.Table) -> int:
         """Rows of a row group; no more than fill a file even uncompressed."""
         row_bytes = max(rows.nbytes // rows.num_rows, 1)
-        return max(self.settings.gathered_bytes // row_bytes, 1)
+        return max(self.layout.gathered_bytes // row_bytes, 1)

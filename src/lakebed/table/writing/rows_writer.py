@@ -1,6 +1,6 @@
 """How rows of any buckets are written in one process, and committed once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -11,10 +11,12 @@ import pyarrow as pa
 from lakebed.errors import InvalidDataError
 from lakebed.format.arrow.typing import repeated, scalar_of
 from lakebed.format.schema import TableSchema
-from lakebed.table.writing.align import ROW_KIND, Kinds, align, arrow_batches
+from lakebed.lsm.merge import Kinds
+from lakebed.table.writing.align import align, arrow_batches
 from lakebed.table.writing.bucket_writer import BucketWriter, BucketWrites
 from lakebed.table.writing.commit_message import CommitMessage
-from lakebed.table.writing.routing import Router
+from lakebed.table.writing.routing import RoutedRows, Router
+from lakebed.table.writing.row_kinds import ROW_KIND
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,19 +64,39 @@ class RowsWriter:
 
     def add_aligned(self, rows: pa.Table, kinds: Kinds | None) -> None:
         """Takes rows that are aligned already."""
-        for routed in self.router.route(rows, kinds):
-            key = (routed.partition, routed.bucket)
-            writer = self._writers.get(key)
-            if writer is None:
-                directory = self.directory_of(routed.values, routed.bucket)
-                writer = self.writes.open(routed.partition, routed.bucket, directory=directory)
-                self._writers[key] = self._stack.enter_context(writer)
-            writer.add(routed.rows, routed.kinds)
-        while sum(writer.held_bytes for writer in self._writers.values()) > self.memory:
-            max(self._writers.values(), key=lambda writer: writer.held_bytes).flush()
+        self._take(self.router.route(rows, kinds))
 
     def finish(self) -> list[CommitMessage]:
-        """Flushes every writer and returns what they wrote."""
+        """Flushes every writer and returns what they wrote, index files last."""
+        self._take(self.router.held_back())
+        return [*self._finished(), *self.router.finish()]
+
+    def _take(self, routed_rows: Iterable[RoutedRows]) -> None:
+        held = sum(writer.held_bytes for writer in self._writers.values())
+        for routed in routed_rows:
+            writer = self._writer_of(routed)
+            held -= writer.held_bytes
+            writer.add(routed.rows, routed.kinds)
+            held += writer.held_bytes
+            while held > self.memory:
+                fullest = max(self._writers.values(), key=lambda writer: writer.held_bytes)
+                held -= fullest.held_bytes
+                fullest.flush()
+
+    def _writer_of(self, routed: RoutedRows) -> BucketWriter:
+        key = (routed.partition, routed.bucket)
+        writer = self._writers.get(key)
+        if writer is None:
+            writer = self.writes.open(
+                routed.partition,
+                routed.bucket,
+                directory=self.directory_of(routed.values, routed.bucket),
+                total_buckets=routed.total_buckets,
+            )
+            self._writers[key] = self._stack.enter_context(writer)
+        return writer
+
+    def _finished(self) -> list[CommitMessage]:
         writers = list(self._writers.values())
         if len(writers) < 2 or self.threads < 2:
             return [writer.finish() for writer in writers]
@@ -87,6 +109,7 @@ class RowsWriter:
 
     def __exit__(self, *error: object) -> None:
         """On an error, deletes every file written."""
+        self.router.close()
         self._stack.__exit__(*error)  # type: ignore[arg-type]  # the triple of `with`
 
 

@@ -1,0 +1,169 @@
+"""Sorted runs that a writer puts on the local disk when its memory is full, merged at the end.
+
+Each run was a full write buffer, so it holds a key once. Merging them is merging a section: the
+same kernel, within the same budget, so one level-0 run comes out however much went in.
+
+    buffer full   ->  run 0 on disk
+    buffer full   ->  run 1 on disk      finish: windows of runs 0, 1, 2 -> one run
+    the rest      ->  run 2 on disk
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.ipc
+
+from lakebed.errors import StorageError
+from lakebed.format.arrow.compute import compute as pc
+from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
+from lakebed.lsm.engines import Folding, Picking
+from lakebed.lsm.merge import are_adds
+from lakebed.lsm.section_plan import Mask, SectionPlan
+from lakebed.lsm.windows import grouped_rows
+from lakebed.lsm.write_buffer import SYSTEM_COLUMNS, merged
+
+_BATCH_ROWS = 65_536
+_FILE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpilledRun:
+    """One run on disk (`section_plan.SectionFile`).
+
+    Attributes:
+        path: An Arrow file.
+        run: Which run it is.
+        row_count: Its rows.
+        min_sequence_number: Smallest sequence number.
+        max_sequence_number: Greatest sequence number.
+        has_deletes: Whether it holds -U or -D rows.
+        column_bytes: Size of each column in memory.
+    """
+
+    path: str
+    run: int
+    row_count: int
+    min_sequence_number: int
+    max_sequence_number: int
+    has_deletes: bool
+    column_bytes: dict[str, int]
+
+    @property
+    def ordinal(self) -> int:
+        """Later runs are newer."""
+        return self.run
+
+    @property
+    def level(self) -> int:
+        """Nothing here is compacted."""
+        return 0
+
+    def removed(self) -> Mask | None:
+        """Nothing is."""
+        return None
+
+    def decoded_bytes(self, names: Sequence[str]) -> int:
+        """Size of some columns in memory."""
+        return sum(self.column_bytes[name] for name in names)
+
+    def read_columns(self, names: Sequence[str]) -> pa.Table:
+        """Columns, whole."""
+        return pa.Table.from_batches(self._batches(names), schema=self._schema(names))
+
+    def stream_columns(self, names: Sequence[str], *, batch_rows: int) -> Iterator[pa.Table]:
+        """The same, at most `batch_rows` at a time."""
+        for batch in self._batches(names):
+            for start in range(0, batch.num_rows, batch_rows):
+                yield pa.Table.from_batches([batch.slice(start, batch_rows)])
+
+    def _schema(self, names: Sequence[str]) -> pa.Schema:
+        with pa.OSFile(self.path, "rb") as source:
+            stored = pa.ipc.open_file(source).schema
+        return pa.schema([stored.field(name) for name in names])
+
+    def _batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        stored = list(self.column_bytes)
+        chosen = pa.ipc.IpcReadOptions(included_fields=sorted(map(stored.index, names)))
+        with pa.OSFile(self.path, "rb") as source:
+            file = pa.ipc.open_file(source, options=chosen)
+            for index in range(file.num_record_batches):
+                yield file.get_batch(index).select(list(names))
+
+
+class Spills:
+    """The runs of one writer, in a directory of their own, made at the first run.
+
+    Args:
+        names: The table's columns.
+        merging: How the rows of a key become one.
+        budget_bytes: Memory that merging may take.
+    """
+
+    def __init__(
+        self, names: Sequence[str], *, merging: Picking | Folding, budget_bytes: int
+    ) -> None:
+        self._wanted = (*names, *SYSTEM_COLUMNS)
+        self._merging = merging
+        self._budget_bytes = budget_bytes
+        self._runs: list[SpilledRun] = []
+        self._directory: Path | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything was spilled."""
+        return bool(self._runs)
+
+    def add(self, run: pa.Table) -> None:
+        """Writes a run to disk; it is newer than those before.
+
+        Raises:
+            StorageError: The disk is full, or cannot be written.
+        """
+        if run.num_rows == 0:
+            return
+        try:
+            self._runs.append(self._written(run))
+        except OSError as error:
+            raise StorageError(
+                tempfile.gettempdir(),
+                f"a full write buffer cannot be spilled: {error}. Set TMPDIR to a larger disk, or "
+                "raise write-buffer-size",
+            ) from error
+
+    def merged(self) -> Iterator[pa.Table]:
+        """The rows that all runs merge into, by key, within the budget."""
+        plan = SectionPlan.of(self._runs, order=self._merging.order, values=self._wanted)
+        for grouped in grouped_rows(plan, budget_bytes=self._budget_bytes):
+            yield merged(grouped, self._merging, self._wanted)
+
+    def close(self) -> None:
+        """Deletes the runs."""
+        self._runs = []
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory = None
+
+    def _written(self, run: pa.Table) -> SpilledRun:
+        if self._directory is None:
+            self._directory = Path(tempfile.mkdtemp(prefix="lakebed-spill-"))
+        number = len(self._runs)
+        path = str(self._directory / f"run-{number}.arrow")
+        with (
+            pa.OSFile(path, "wb") as sink,
+            pa.ipc.new_file(sink, run.schema, options=_FILE_OPTIONS) as writer,
+        ):
+            writer.write_table(run, max_chunksize=_BATCH_ROWS)
+        ends = pc.min_max(run.column(SEQUENCE_NUMBER.name))
+        kinds = run.column(VALUE_KIND.name).to_numpy()
+        return SpilledRun(
+            path=path,
+            run=number,
+            row_count=run.num_rows,
+            min_sequence_number=ends["min"].as_py(),
+            max_sequence_number=ends["max"].as_py(),
+            has_deletes=not are_adds(kinds).all(),
+            column_bytes={name: run.column(name).nbytes for name in run.column_names},
+        )

@@ -1,0 +1,105 @@
+"""Where do rows wait whose bucket depends on how many will come? On the local disk.
+
+One file holds all of them, compressed, batch by batch; a batch is of one partition. What a
+partition takes there is what its rows are measured by.
+"""
+
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+
+from lakebed.errors import StorageError
+from lakebed.lsm.merge import Kinds
+
+_BATCH_ROWS = 65_536
+_KIND = "_VALUE_KIND"
+_FILE_OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+class RowStage:
+    """Rows of many partitions; a directory is made for the first of them."""
+
+    def __init__(self) -> None:
+        """Starts without a file."""
+        self._directory: Path | None = None
+        self._sink: pa.NativeFile | None = None
+        self._writer: pa.ipc.RecordBatchFileWriter | None = None
+        self._batches: dict[bytes, list[int]] = defaultdict(list)
+        self._count = 0
+        self._bytes: dict[bytes, int] = defaultdict(int)
+        self._rows: dict[bytes, int] = defaultdict(int)
+
+    @property
+    def partitions(self) -> list[bytes]:
+        """The partitions that rows wait for."""
+        return list(self._batches)
+
+    def size_bytes(self, partition: bytes) -> int:
+        """What the rows of a partition take, compressed."""
+        return self._bytes[partition]
+
+    def row_count(self, partition: bytes) -> int:
+        """How many rows of a partition wait."""
+        return self._rows[partition]
+
+    def add(self, partition: bytes, rows: pa.Table, kinds: Kinds | None) -> None:
+        """Takes rows of a partition, the newest last.
+
+        Raises:
+            StorageError: The disk is full, or cannot be written.
+        """
+        told = np.zeros(rows.num_rows, np.int8) if kinds is None else kinds
+        batches = rows.append_column(_KIND, pa.array(told)).to_batches(_BATCH_ROWS)
+        try:
+            for batch in batches:
+                self._write(partition, batch)
+        except OSError as error:
+            raise StorageError(
+                tempfile.gettempdir(),
+                f"rows that wait for a bucket cannot be staged: {error}. Set TMPDIR to a larger "
+                "disk, or set 'postpone.default-bucket-num'",
+            ) from error
+
+    def read(self, partition: bytes) -> Iterator[tuple[pa.Table, Kinds]]:
+        """The rows of a partition in the order they came, and their kinds; no more are taken."""
+        if self._writer is not None and self._sink is not None:
+            self._writer.close()
+            self._sink.close()
+            self._writer = self._sink = None
+        with pa.OSFile(self._path, "rb") as source:
+            file = pa.ipc.open_file(source)
+            for index in self._batches[partition]:
+                rows = pa.Table.from_batches([file.get_batch(index)])
+                yield rows.drop_columns([_KIND]), rows.column(_KIND).to_numpy()
+
+    def close(self) -> None:
+        """Deletes the file."""
+        if self._sink is not None:
+            self._sink.close()
+            self._writer = self._sink = None
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory = None
+
+    @property
+    def _path(self) -> str:
+        if self._directory is None:
+            self._directory = Path(tempfile.mkdtemp(prefix="lakebed-stage-"))
+        return str(self._directory / "rows.arrow")
+
+    def _write(self, partition: bytes, batch: pa.RecordBatch) -> None:
+        if self._writer is None or self._sink is None:
+            self._sink = pa.OSFile(self._path, "wb")
+            self._writer = pa.ipc.new_file(self._sink, batch.schema, options=_FILE_OPTIONS)
+        before = self._sink.tell()
+        self._writer.write_batch(batch)
+        self._bytes[partition] += self._sink.tell() - before
+        self._rows[partition] += batch.num_rows
+        self._batches[partition].append(self._count)
+        self._count += 1
