@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 
 from conformance.agreement import judge
+from conformance.cells import ARRAY_CELLS, make_cell
+from conformance.cells_judge import Readers, judge_cell
 from conformance.random_tables import make_table
 from fuzz.inspector import Inspector
 from support.race import race_rounds
@@ -55,6 +57,31 @@ def run_random_table(seed: int) -> SeedResult:
         },
         violations=(*violations, make_table(seed).describe()) if violations else (),
     )
+
+
+def run_cell(seed: int) -> SeedResult:
+    """Has Lakebed write the table of a cell, and all its peers read it and write on."""
+    cell = make_cell(seed)
+    verdict = judge_cell(cell, _readers())
+    refusals = {
+        "cells that Lakebed refuses": verdict.refusal is not None,
+        **({f"of them: {verdict.refusal}": 1} if verdict.refusal else {}),
+        **{f"reads refused by {refusal}": n for refusal, n in verdict.peer_refusals.items()},
+    }
+    return SeedResult(
+        counts={"cells": 1, **{f"by {k}": n for k, n in verdict.reads.items()}, **refusals},
+        violations=(*verdict.violations, cell.describe()) if verdict.violations else (),
+    )
+
+
+@functools.cache
+def _readers() -> Readers:
+    """One process of each peer for all seeds, and one warehouse."""
+    directory = tempfile.TemporaryDirectory()
+    atexit.register(directory.cleanup)
+    readers = Readers(Path(directory.name))
+    atexit.register(readers.close)
+    return readers
 
 
 def run_golden_spark(seed: int) -> SeedResult:
@@ -115,6 +142,20 @@ STAGES = (
         ),
         run_seed=run_random_table,
         slice_seeds=100,
+    ),
+    Stage(
+        name="cells",
+        claim=(
+            "Of key types, merge engines, bucket modes, file formats, partitions, schema changes, "
+            "row kinds, sequence fields, changelogs and statistics, each two meet in some cell. "
+            "What Lakebed writes into the cell's table, Flink's connector 2.0.0, the Java API "
+            "1.4.2, pypaimon and pypaimon-rust read alike; schemas, snapshots, manifests and the "
+            "columns of data files say what they say of the same rows written by the Java API; "
+            "which then writes on and compacts, and all read again. A slice is an array of "
+            f"{ARRAY_CELLS} cells."
+        ),
+        run_seed=run_cell,
+        slice_seeds=ARRAY_CELLS,
     ),
     Stage(
         name="golden-spark",

@@ -1,11 +1,11 @@
-"""How the real Paimon runs here: which Java, which JARs, and our program compiled against them.
+"""How programs of ours that drive Java libraries run: which Java, which JARs, compiled when needed.
 
-PySpark brings most of it: Ivy, which fetches JARs from the repository that the machine is set up
-for, and the Hadoop classes that Paimon cannot do without. Two JARs are fetched, as
-`tools/referee/ivy.xml` says, and checked: Paimon itself, and a compiler, for a Java without `javac`
-is enough everywhere else in this project.
+A program is a directory with its sources, an `ivy.xml` of the JARs that it needs and a
+`digests.txt` that they are checked by. PySpark brings the rest: Ivy, which fetches JARs from the
+repository that the machine is set up for, and the Hadoop classes that Paimon cannot do without. A
+compiler is fetched too, for a Java without `javac` is enough everywhere else in this project.
 
-    python -m tools.peers.java          # fetches and compiles, prints the command
+    python -m tools.peers.java          # fetches and compiles all, prints the commands
 """
 
 import hashlib
@@ -15,39 +15,119 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from lakebed.spark.java import ensure_java
 from tools.peers.environments import CACHE, ROOT, exclusive
 
-SOURCES = ROOT / "tools" / "referee"
 DIRECTORY = CACHE / "java"
-
-PAIMON = "paimon-bundle-1.4.2.jar"
 COMPILER = "ecj-3.42.0.jar"
-SHA256 = {
-    PAIMON: "85a1587409e6c044b46eb20370a46ecd288576b8bc7aadf6b0432a4f2370f5d1",
-    COMPILER: "29f6d3918ee02db4400c103bc25dd90a22491c3a395867d9393070cb96a7dd29",
-}
-FROM_PYSPARK = (
-    *("hadoop-client-api", "hadoop-client-runtime", "slf4j-api", "jcl-over-slf4j"),
-    *("snappy-java", "lz4-java"),
-)
-OPTIONS = (
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaProgram:
+    """A program that is compiled against fetched JARs.
+
+    Attributes:
+        sources: Its directory.
+        main: Its main class.
+        from_pyspark: JARs of PySpark that it needs, by their names without versions.
+        options: Options of the JVM.
+    """
+
+    sources: Path
+    main: str
+    from_pyspark: tuple[str, ...]
+    options: tuple[str, ...]
+
+    def command(self) -> list[str]:
+        """The command that starts it, fetched and compiled if something of it has changed."""
+        ensure_java(directory=ROOT / ".cache")
+        with exclusive(CACHE / "java.lock"):
+            self._fetch()
+            classes = self._compile()
+        path = [classes, *self._jars(), *map(_pyspark_jar, self.from_pyspark)]
+        return [_java(), *self.options, "-cp", _joined(path), self.main]
+
+    def _digests(self) -> dict[str, str]:
+        """The SHA-256 of each JAR, by its name."""
+        text = (self.sources / "digests.txt").read_text(encoding="utf-8")
+        pairs = (line.split() for line in text.splitlines())
+        return {name: digest for digest, name in pairs}
+
+    def _jars(self) -> list[Path]:
+        return [DIRECTORY / name for name in self._digests() if name != COMPILER]
+
+    def _fetch(self) -> None:
+        if self._has_all():
+            return
+        print(f"peers: fetching the JARs of {self.main}", file=sys.stderr, flush=True)
+        settings = self.sources / "ivysettings.xml"
+        command = [
+            *(_java(), "-jar", str(_pyspark_jar("ivy")), "-ivy", str(self.sources / "ivy.xml")),
+            *(("-settings", str(settings)) if settings.exists() else ()),
+            *("-cache", str(CACHE / "ivy" / self.sources.name), "-types", "jar", "-warn"),
+            *("-retrieve", f"{DIRECTORY}/[artifact]-[revision].[ext]"),
+        ]
+        _run(command)
+        if not self._has_all():
+            names = list(self._digests())
+            raise LookupError(f"{DIRECTORY} lacks one of {names}, or its digest is another")
+
+    def _has_all(self) -> bool:
+        return all(_digest(DIRECTORY / name) == digest for name, digest in self._digests().items())
+
+    def _compile(self) -> Path:
+        sources = sorted(self.sources.glob("*.java"))
+        made_of = b"".join(path.read_bytes() for path in (*sources, self.sources / "digests.txt"))
+        classes = DIRECTORY / f"classes-{hashlib.sha256(made_of).hexdigest()[:12]}"
+        if not classes.exists():
+            fresh = DIRECTORY / "fresh"
+            shutil.rmtree(fresh, ignore_errors=True)
+            command = [
+                *(_java(), "-cp", str(DIRECTORY / COMPILER)),
+                *("org.eclipse.jdt.internal.compiler.batch.Main", "-source", "17"),
+                *("-target", "17", "-nowarn", "-cp", _joined(self._jars()), "-d", str(fresh)),
+                *map(str, sources),
+            ]
+            _run(command)
+            fresh.rename(classes)
+        return classes
+
+
+_EVERY = (
     *("-Duser.timezone=UTC", "-Dslf4j.internal.verbosity=ERROR", "-Xmx1g", "-XX:+UseSerialGC"),
     # Many short tables: what the second compiler would gain comes too late.
     "-XX:TieredStopAtLevel=1",
 )
+_HADOOP = (
+    *("hadoop-client-api", "hadoop-client-runtime", "slf4j-api", "jcl-over-slf4j"),
+    *("snappy-java", "lz4-java"),
+)
 
-
-def referee_command() -> list[str]:
-    """The command that starts the referee, fetched and compiled if something of it has changed."""
-    ensure_java(directory=ROOT / ".cache")
-    with exclusive(CACHE / "java.lock"):
-        _fetch()
-        classes = _compile()
-    path = [classes, DIRECTORY / PAIMON, *map(_pyspark_jar, FROM_PYSPARK)]
-    return [_java(), *OPTIONS, "-cp", _joined(path), "referee.Referee"]
+REFEREE = JavaProgram(
+    sources=ROOT / "tools" / "referee",
+    main="referee.Referee",
+    from_pyspark=_HADOOP,
+    options=_EVERY,
+)
+FLINK = JavaProgram(
+    sources=ROOT / "tools" / "flink",
+    main="flink.FlinkSql",
+    from_pyspark=_HADOOP,
+    options=(
+        *_EVERY,
+        *(
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "--add-opens=java.base/java.util=ALL-UNNAMED",
+        ),
+        *(
+            "--add-opens=java.base/java.time=ALL-UNNAMED",
+            "--add-opens=java.base/java.net=ALL-UNNAMED",
+        ),
+    ),
+)
 
 
 def _java() -> str:
@@ -67,43 +147,8 @@ def _pyspark_jar(name: str) -> Path:
     return next(directory.glob(f"{name}-[0-9]*.jar"))
 
 
-def _fetch() -> None:
-    if _has_all():
-        return
-    print("peers: fetching the JARs of Paimon, 50 MB", file=sys.stderr, flush=True)
-    pattern = f"{DIRECTORY}/[artifact]-[revision].[ext]"
-    command = [
-        *(_java(), "-jar", str(_pyspark_jar("ivy")), "-ivy", str(SOURCES / "ivy.xml")),
-        *("-cache", str(CACHE / "ivy"), "-retrieve", pattern, "-types", "jar", "-warn"),
-    ]
-    _run(command)
-    if not _has_all():
-        raise LookupError(f"{DIRECTORY} lacks one of {list(SHA256)}, or its digest is another")
-
-
-def _has_all() -> bool:
-    return all(_digest(DIRECTORY / name) == digest for name, digest in SHA256.items())
-
-
 def _digest(path: Path) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
-
-
-def _compile() -> Path:
-    sources = sorted(SOURCES.glob("*.java"))
-    made_of = b"".join(source.read_bytes() for source in sources) + "".join(SHA256).encode()
-    classes = DIRECTORY / f"classes-{hashlib.sha256(made_of).hexdigest()[:12]}"
-    if not classes.exists():
-        fresh = DIRECTORY / "fresh"
-        shutil.rmtree(fresh, ignore_errors=True)
-        command = [
-            *(_java(), "-cp", str(DIRECTORY / COMPILER)),
-            *("org.eclipse.jdt.internal.compiler.batch.Main", "-source", "17", "-target", "17"),
-            *("-nowarn", "-cp", str(DIRECTORY / PAIMON), "-d", str(fresh), *map(str, sources)),
-        ]
-        _run(command)
-        fresh.rename(classes)
-    return classes
 
 
 def _run(command: list[str]) -> None:
@@ -115,4 +160,5 @@ def _run(command: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    print(shlex.join(referee_command()))
+    for program in (REFEREE, FLINK):
+        print(shlex.join(program.command()))

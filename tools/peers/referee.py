@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.peers.java import referee_command
+from tools.peers.java import REFEREE
 from tools.peers.process import JsonProcess
 
 Json = Any
@@ -40,7 +40,7 @@ class Referee:
 
     def __init__(self) -> None:
         """Starts the JVM, after fetching and compiling what it needs."""
-        self._process = JsonProcess("the referee", referee_command(), environment={})
+        self._process = JsonProcess("the referee", REFEREE.command(), environment={})
 
     def close(self) -> None:
         """Ends the JVM."""
@@ -61,7 +61,12 @@ class Referee:
         self._process.ask("alter", table=str(table), changes=changes)
 
     def write(
-        self, table: Path, rows: Sequence[Sequence[Json]], *, overwrite: bool = False
+        self,
+        table: Path,
+        rows: Sequence[Sequence[Json]],
+        *,
+        overwrite: bool = False,
+        assign: bool = False,
     ) -> None:
         """Writes rows in one commit.
 
@@ -69,12 +74,23 @@ class Referee:
             table: Its directory. Of a table with dynamic buckets, two are filled.
             rows: Each with its row kind first, then a value for each column of the newest schema.
             overwrite: Whether what the partitions of these rows held goes.
+            assign: Whether Paimon's own assigner picks dynamic buckets, instead of two filled.
         """
-        self._process.ask("write", table=str(table), rows=rows, overwrite=overwrite)
+        self._process.ask("write", table=str(table), rows=rows, overwrite=overwrite, assign=assign)
 
     def compact(self, table: Path, *, full: bool) -> None:
-        """Compacts every bucket that a scan shows: all of it, or what Paimon picks."""
+        """Compacts every bucket that has files: all of it, or what Paimon picks."""
         self._process.ask("compact", table=str(table), full=full)
+
+    def metadata(self, table: Path) -> dict[str, Json]:
+        """What the manifests of every snapshot say.
+
+        Returns:
+            By snapshot id: ``base``, ``delta`` and, if there are any, ``changelog``, each a list of
+            manifests with their ``entries``; and ``index``, a list of entries of index files. All
+            of them are objects of the fields of the format, with values encoded.
+        """
+        return self._process.ask("metadata", table=str(table))
 
     def read(
         self,

@@ -9,10 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import org.apache.paimon.append.AppendCompactTask;
 import org.apache.paimon.catalog.Catalog;
 import org.apache.paimon.catalog.FileSystemCatalog;
 import org.apache.paimon.catalog.Identifier;
@@ -22,6 +22,11 @@ import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.disk.IOManager;
 import org.apache.paimon.fs.Path;
 import org.apache.paimon.fs.local.LocalFileIO;
+import org.apache.paimon.index.BucketAssigner;
+import org.apache.paimon.index.HashBucketAssigner;
+import org.apache.paimon.io.DataFileMeta;
+import org.apache.paimon.manifest.ManifestEntry;
+import org.apache.paimon.operation.BaseAppendFileStoreWrite;
 import org.apache.paimon.predicate.Predicate;
 import org.apache.paimon.predicate.PredicateBuilder;
 import org.apache.paimon.reader.RecordReaderIterator;
@@ -32,12 +37,13 @@ import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.Arra
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.paimon.table.BucketMode;
 import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.PostponeUtils;
 import org.apache.paimon.table.Table;
 import org.apache.paimon.table.sink.BatchTableCommit;
 import org.apache.paimon.table.sink.BatchTableWrite;
 import org.apache.paimon.table.sink.BatchWriteBuilder;
+import org.apache.paimon.table.sink.CommitMessage;
 import org.apache.paimon.table.sink.RowKeyExtractor;
-import org.apache.paimon.table.source.DataSplit;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.table.source.Split;
 import org.apache.paimon.types.DataField;
@@ -109,6 +115,8 @@ public final class Referee {
                 return compact(request);
             case "read":
                 return read(request);
+            case "metadata":
+                return new Metadata((FileStoreTable) load(request)).describe();
             default:
                 throw new IllegalArgumentException("no operation " + operation);
         }
@@ -139,8 +147,9 @@ public final class Referee {
     }
 
     /**
-     * {table, rows: [["+I", value, ...], ...], overwrite?}: writes rows in one commit, over those of
-     * the partitions met or beside them. The writer compacts as the table's options say.
+     * {table, rows: [["+I", value, ...], ...], overwrite?, assign?}: writes rows in one commit, over
+     * those of the partitions met or beside them. The writer compacts as the table's options say.
+     * Of a table with dynamic buckets two are filled, or those that Paimon's assigner picks.
      */
     private JsonNode write(JsonNode request) throws Exception {
         Table table = load(request);
@@ -151,6 +160,7 @@ public final class Referee {
         }
         boolean assignsBuckets = ((FileStoreTable) table).bucketMode() == BucketMode.HASH_DYNAMIC;
         RowKeyExtractor keys = ((FileStoreTable) table).createRowKeyExtractor();
+        BucketAssigner assigner = assigner((FileStoreTable) table, request.get("assign").asBoolean());
         try (BatchTableWrite write = builder.newWrite();
                 BatchTableCommit commit = builder.newCommit()) {
             write.withIOManager(ioManager);
@@ -158,7 +168,8 @@ public final class Referee {
                 GenericRow record = toRow(row, type);
                 if (assignsBuckets) {
                     keys.setRecord(record);
-                    write.write(record, Math.floorMod(keys.trimmedPrimaryKey().hashCode(), 2));
+                    int hash = keys.trimmedPrimaryKey().hashCode();
+                    write.write(record, assigner.assign(keys.partition(), hash));
                 } else {
                     write.write(record);
                 }
@@ -166,6 +177,30 @@ public final class Referee {
             commit.commit(write.prepareCommit());
         }
         return Values.NODES.nullNode();
+    }
+
+    /** Who picks dynamic buckets: Paimon's own, alone for all keys, or one that fills two. */
+    private static BucketAssigner assigner(FileStoreTable table, boolean isReal) {
+        if (isReal) {
+            return new HashBucketAssigner(
+                    table.snapshotManager(),
+                    "referee",
+                    table.store().newIndexFileHandler(),
+                    1,
+                    1,
+                    0,
+                    table.coreOptions().dynamicBucketTargetRowNum(),
+                    table.coreOptions().dynamicBucketMaxBuckets());
+        }
+        return new BucketAssigner() {
+            @Override
+            public int assign(BinaryRow partition, int hash) {
+                return Math.floorMod(hash, 2);
+            }
+
+            @Override
+            public void prepareCommit(long identifier) {}
+        };
     }
 
     private static GenericRow toRow(JsonNode values, RowType type) {
@@ -177,25 +212,57 @@ public final class Referee {
         return row;
     }
 
-    /** {table, full}: compacts every bucket that a scan shows, in one commit. */
+    /** {table, full}: compacts every bucket that has files, in one commit. */
     private JsonNode compact(JsonNode request) throws Exception {
         // A writer of a write-only table compacts nothing, whatever it is asked.
-        Table table = load(request).copy(Map.of("write-only", "false"));
-        Set<Pair<BinaryRow, Integer>> buckets = new HashSet<>();
-        for (Split split : table.newReadBuilder().newScan().plan().splits()) {
-            DataSplit files = (DataSplit) split;
-            buckets.add(Pair.of(files.partition(), files.bucket()));
+        FileStoreTable table = (FileStoreTable) load(request).copy(Map.of("write-only", "false"));
+        Map<Pair<BinaryRow, Integer>, List<DataFileMeta>> buckets = new LinkedHashMap<>();
+        for (ManifestEntry entry : table.store().newScan().plan().files()) {
+            if (entry.bucket() >= 0) {
+                buckets.computeIfAbsent(
+                                Pair.of(entry.partition(), entry.bucket()), b -> new ArrayList<>())
+                        .add(entry.file());
+            }
         }
-        BatchWriteBuilder builder = table.newBatchWriteBuilder();
-        try (BatchTableWrite write = builder.newWrite();
-                BatchTableCommit commit = builder.newCommit()) {
+        FileStoreTable writer = table;
+        if (table.bucketMode() == BucketMode.POSTPONE_MODE) {
+            writer = PostponeUtils.tableForFixBucketWrite(table).copy(Map.of("write-only", "false"));
+        }
+        try (BatchTableWrite write = writer.newBatchWriteBuilder().newWrite();
+                BatchTableCommit commit = table.newBatchWriteBuilder().newCommit()) {
             write.withIOManager(ioManager);
-            for (Pair<BinaryRow, Integer> bucket : buckets) {
+            if (table.bucketMode() == BucketMode.BUCKET_UNAWARE) {
+                commit.commit(compactUnaware(table, buckets));
+                return Values.NODES.nullNode();
+            }
+            for (Pair<BinaryRow, Integer> bucket : buckets.keySet()) {
                 write.compact(bucket.getLeft(), bucket.getRight(), request.get("full").asBoolean());
             }
             commit.commit(write.prepareCommit());
         }
         return Values.NODES.nullNode();
+    }
+
+    /** Without buckets a partition's files are compacted by a task of their own. */
+    private static List<CommitMessage> compactUnaware(
+            FileStoreTable table, Map<Pair<BinaryRow, Integer>, List<DataFileMeta>> partitions)
+            throws Exception {
+        List<CommitMessage> messages = new ArrayList<>();
+        BaseAppendFileStoreWrite write =
+                (BaseAppendFileStoreWrite) (Object) table.store().newWrite("referee");
+        try {
+            for (Map.Entry<Pair<BinaryRow, Integer>, List<DataFileMeta>> bucket :
+                    partitions.entrySet()) {
+                BinaryRow partition = bucket.getKey().getLeft();
+                List<DataFileMeta> files = bucket.getValue();
+                if (files.size() > 1) {
+                    messages.add(new AppendCompactTask(partition, files).doCompact(table, write));
+                }
+            }
+        } finally {
+            write.close();
+        }
+        return messages;
     }
 
     /**
