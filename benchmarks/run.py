@@ -23,6 +23,8 @@ NAMES = (
     "merge_read",
     "merge_engines",
     "upsert",
+    "write",
+    "dynamic_bucket",
     "spark_merge_scan",
     "import_time",
     "memory",
