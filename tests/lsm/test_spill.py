@@ -66,7 +66,7 @@ def at_once(arrivals: Sequence[Sequence[Row]], options: Mapping[str, str]) -> li
         buffer.add(rows_of(batch))
     flushed = buffer.flush()
     assert flushed is not None
-    return list(flushed.run.to_pylist())
+    return [row for part in flushed.run for row in part.to_pylist()]
 
 
 def spilled(
@@ -115,7 +115,7 @@ def test_nothing_is_left_on_disk_when_it_is_closed(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     spills = Spills(NAMES, merging=merging_of(TABLE, {}), budget_bytes=1 << 20)
     assert not spills
-    spills.add(pa.table({name: [1] for name in (*NAMES, "_SEQUENCE_NUMBER", "_VALUE_KIND")}))
+    spills.add([pa.table({name: [1] for name in (*NAMES, "_SEQUENCE_NUMBER", "_VALUE_KIND")})])
     assert spills
     assert list(tmp_path.rglob("*.arrow"))
     spills.close()
@@ -128,4 +128,4 @@ def test_a_disk_that_cannot_be_written_is_named(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     spills = Spills(NAMES, merging=merging_of(TABLE, {}), budget_bytes=1 << 20)
     with pytest.raises(StorageError, match=r"missing: a full write .* TMPDIR"):
-        spills.add(pa.table({name: [1] for name in (*NAMES, "_SEQUENCE_NUMBER", "_VALUE_KIND")}))
+        spills.add([pa.table({name: [1] for name in (*NAMES, "_SEQUENCE_NUMBER", "_VALUE_KIND")})])

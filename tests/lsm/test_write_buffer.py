@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -49,9 +51,13 @@ def kinds(*codes: int) -> npt.NDArray[np.int8]:
     return np.array(codes, np.int8)
 
 
-def content(rows: pa.Table | None) -> list[Row]:
+def content(parts: Iterable[pa.Table] | None) -> list[Row]:
     """Key, value, sequence number and kind of each row."""
-    assert rows is not None
+    assert parts is not None
+    tables = list(parts)
+    if not tables:
+        return []
+    rows = pa.concat_tables(tables)
     assert rows.schema.types == [pa.string(), pa.int64(), pa.int64(), pa.int8()]
     return list(zip(*(rows.column(name).to_pylist() for name in _COLUMNS), strict=True))
 

@@ -10,8 +10,10 @@ same kernel, within the same budget, so one level-0 run comes out however much w
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -116,28 +118,31 @@ class Spills:
         """Whether anything was spilled."""
         return bool(self._runs)
 
-    def add(self, run: pa.Table) -> None:
-        """Writes a run to disk; it is newer than those before.
+    def add(self, run: Iterable[pa.Table]) -> None:
+        """Writes a run to disk, given in parts; it is newer than those before.
 
         Raises:
+            InvalidDataError: Rows that the merge engine forbids.
             StorageError: The disk is full, or cannot be written.
         """
-        if run.num_rows == 0:
-            return
         try:
-            self._runs.append(self._written(run))
+            written = self._written(run)
         except OSError as error:
             raise StorageError(
                 tempfile.gettempdir(),
                 f"a full write buffer cannot be spilled: {error}. Set TMPDIR to a larger disk, or "
                 "raise write-buffer-size",
             ) from error
+        if written is not None:
+            self._runs.append(written)
+        # What a full buffer took is given back before the next one fills.
+        pa.default_memory_pool().release_unused()
 
     def merged(self) -> Iterator[pa.Table]:
         """The rows that all runs merge into, by key, within the budget."""
         plan = SectionPlan.of(self._runs, order=self._merging.order, values=self._wanted)
         for grouped in grouped_rows(plan, budget_bytes=self._budget_bytes):
-            yield merged(grouped, self._merging, self._wanted)
+            yield from merged(grouped, self._merging, self._wanted)
 
     def close(self) -> None:
         """Deletes the runs."""
@@ -146,24 +151,52 @@ class Spills:
             shutil.rmtree(self._directory, ignore_errors=True)
             self._directory = None
 
-    def _written(self, run: pa.Table) -> SpilledRun:
+    def _written(self, run: Iterable[pa.Table]) -> SpilledRun | None:
+        parts = iter(run)
+        first = next(parts, None)
+        if first is None:
+            return None
         if self._directory is None:
             self._directory = Path(tempfile.mkdtemp(prefix="lakebed-spill-"))
         number = len(self._runs)
         path = str(self._directory / f"run-{number}.arrow")
+        facts = _RunFacts()
         with (
             pa.OSFile(path, "wb") as sink,
-            pa.ipc.new_file(sink, run.schema, options=_FILE_OPTIONS) as writer,
+            pa.ipc.new_file(sink, first.schema, options=_FILE_OPTIONS) as writer,
         ):
-            writer.write_table(run, max_chunksize=_BATCH_ROWS)
-        ends = pc.min_max(run.column(SEQUENCE_NUMBER.name))
-        kinds = run.column(VALUE_KIND.name).to_numpy()
+            for part in chain([first], parts):
+                if part.num_rows:
+                    writer.write_table(part, max_chunksize=_BATCH_ROWS)
+                    facts.add(part)
+        return facts.run(path, number) if facts.row_count else None
+
+
+class _RunFacts:
+    """What is said of a run, gathered while it is written."""
+
+    def __init__(self) -> None:
+        self.row_count = 0
+        self._low, self._high = 2**63 - 1, -(2**63)
+        self._has_deletes = False
+        self._column_bytes: Counter[str] = Counter()
+
+    def add(self, part: pa.Table) -> None:
+        ends = pc.min_max(part.column(SEQUENCE_NUMBER.name))
+        self._low = min(self._low, ends["min"].as_py())
+        self._high = max(self._high, ends["max"].as_py())
+        kinds = part.column(VALUE_KIND.name).to_numpy()
+        self._has_deletes |= not are_adds(kinds).all()
+        self._column_bytes.update({name: part.column(name).nbytes for name in part.column_names})
+        self.row_count += part.num_rows
+
+    def run(self, path: str, number: int) -> SpilledRun:
         return SpilledRun(
             path=path,
             run=number,
-            row_count=run.num_rows,
-            min_sequence_number=ends["min"].as_py(),
-            max_sequence_number=ends["max"].as_py(),
-            has_deletes=not are_adds(kinds).all(),
-            column_bytes={name: run.column(name).nbytes for name in run.column_names},
+            row_count=self.row_count,
+            min_sequence_number=self._low,
+            max_sequence_number=self._high,
+            has_deletes=self._has_deletes,
+            column_bytes=dict(self._column_bytes),
         )

@@ -9,7 +9,7 @@ format allows.
     run       (a, 8) (b, 9)              what level 0 holds
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,19 +23,24 @@ from lakebed.lsm.merge import INSERT, Kinds, Positions
 from lakebed.lsm.windows import GroupedRows, grouped_at_once
 
 SYSTEM_COLUMNS = (SEQUENCE_NUMBER.name, VALUE_KIND.name)
+# Rows taken at once: enough for a call to be cheap.
+_PART_ROWS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class FlushedRows:
     """What a buffer held, by key; the table's columns, `_SEQUENCE_NUMBER` and `_VALUE_KIND`.
 
+    Both are made part by part while they are read, once, so that what a buffer holds is never there
+    twice.
+
     Attributes:
         run: One row a key. It has no row where the merge engine dropped all.
         ordered: Every row that arrived, those of a key from old to new; None where not asked for.
     """
 
-    run: pa.Table
-    ordered: pa.Table | None
+    run: Iterator[pa.Table]
+    ordered: Iterator[pa.Table] | None
 
 
 class WriteBuffer:
@@ -106,8 +111,10 @@ class WriteBuffer:
         )
 
 
-def merged(grouped: GroupedRows, merging: Picking | Folding, wanted: Sequence[str]) -> pa.Table:
-    """One row a key, rows that end a key among them.
+def merged(
+    grouped: GroupedRows, merging: Picking | Folding, wanted: Sequence[str]
+) -> Iterator[pa.Table]:
+    """One row a key, rows that end a key among them; in parts, if rows are picked.
 
     Args:
         grouped: The rows, with all columns that the merge engine asks for.
@@ -122,8 +129,11 @@ def merged(grouped: GroupedRows, merging: Picking | Folding, wanted: Sequence[st
             return _taken(grouped, pick(grouped.groups, grouped.kinds), wanted)
         case Folding(engine=engine):
             values = [name for name in wanted if name not in SYSTEM_COLUMNS]
-            return engine.fold(grouped, values).table(grouped, wanted)
+            return iter([engine.fold(grouped, values).table(grouped, wanted)])
 
 
-def _taken(grouped: GroupedRows, rows: Positions, wanted: Sequence[str]) -> pa.Table:
-    return pa.table({name: taken(values_of(grouped, name), rows) for name in wanted})
+def _taken(grouped: GroupedRows, rows: Positions, wanted: Sequence[str]) -> Iterator[pa.Table]:
+    columns = {name: values_of(grouped, name) for name in wanted}
+    for start in range(0, len(rows), _PART_ROWS):
+        places = rows[start : start + _PART_ROWS]
+        yield pa.table({name: taken(column, places) for name, column in columns.items()})

@@ -82,7 +82,8 @@ def joined(column: ArrowChunks) -> ArrowArray:
     """The chunks of a column as one array."""
     if column.num_chunks == 0:
         return nulls(0, column.type)
-    array: ArrowArray = _arrow.concat_arrays(column.chunks)
+    chunks: list[ArrowArray] = column.chunks
+    array: ArrowArray = chunks[0] if len(chunks) == 1 else _arrow.concat_arrays(chunks)
     return array
 
 

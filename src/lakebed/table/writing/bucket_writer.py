@@ -192,7 +192,7 @@ class BucketWriter:
         if self.spills is not None and self.writes.options.write_buffer_spillable:
             self.spills.add(flushed.run)
         else:
-            self._write_run([flushed.run])
+            self._write_run(flushed.run)
 
     def finish(self) -> CommitMessage:
         """Writes what is held or spilled, closes the files and says what was written.
@@ -208,7 +208,7 @@ class BucketWriter:
             self._write_run(self.spills.merged())
             self.spills.close()
         elif flushed is not None:
-            self._write_run([flushed.run])
+            self._write_run(flushed.run)
         changelog = [] if self.changelog is None else self.changelog.finish()
         return CommitMessage(
             partition=self.partition,
@@ -244,7 +244,8 @@ class BucketWriter:
             self.files.write(rows)
         flushed = None if self.buffer is None else self.buffer.flush()
         if flushed is not None and flushed.ordered is not None and self.changelog is not None:
-            self.changelog.write(flushed.ordered)
+            for rows in _gathered(flushed.ordered, self.changelog.layout.gathered_bytes):
+                self.changelog.write(rows)
             self.changelog.roll()
         return flushed
 
