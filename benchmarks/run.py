@@ -25,6 +25,7 @@ NAMES = (
     "upsert",
     "write",
     "dynamic_bucket",
+    "write_memory",
     "spark_merge_scan",
     "import_time",
     "memory",
