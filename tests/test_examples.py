@@ -118,6 +118,14 @@ PRINTS = {
         "reads 0 files, 0 bytes in 0 splits, 0 with a merge",
         "id: 0 to 1099, from metadata",
     ],
+    "writing": [
+        "sales [('pan', 'mon', 1), ('pot', 'mon', 5), ('pot', 'tue', 1)]",
+        "sales without monday [('pot', 'tue', 1)]",
+        "orders [(1, 'new', 30), (2, 'new', None)]",
+        "rows that came: 3",
+        "files: [(0, 'orc'), (1, 'orc')]",
+        "found: [{'id': 7, 'page': 'page 7'}]",
+    ],
     "frames": [
         "[{'city': 'Oslo', 'people': 700000}, {'city': 'Accra', 'people': 2500000}]",
         "['Accra', 'Lima']",
