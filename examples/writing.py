@@ -1,6 +1,8 @@
 """Writing: merge engines, buckets that grow, changelogs, formats and indexes of files.
 
-    python examples/writing.py [WAREHOUSE]
+    python examples/writing.py /data/lake
+
+Without an argument the warehouse is a temporary directory.
 """
 
 import sys

@@ -142,3 +142,17 @@ def test_the_session_catalog_knows_attached_catalogs(spark: SparkSession) -> Non
     finally:
         catalog.setCurrentCatalog("spark_catalog")
     assert catalog.currentCatalog() == "spark_catalog"
+
+
+def test_an_option_that_one_write_could_not_heed_is_refused(spark: SparkSession) -> None:
+    spark.sql(
+        "CREATE TABLE lake.db.heeds (id BIGINT) TBLPROPERTIES ('file.compression' = 'snappy')"
+    )
+    rows = spark.range(2)
+    rows.write.mode("append").option("file.compression", "snappy").saveAsTable("lake.db.heeds")
+    for key, text in (("file.compression", "zstd"), ("target-file-sise", "1 mb")):
+        with pytest.raises(AnalysisException, match=f"'{key}' = '{text}' of a writer"):
+            rows.write.mode("append").option(key, text).saveAsTable("lake.db.heeds")
+        with pytest.raises(AnalysisException, match="give it to the table"):
+            rows.writeTo("lake.db.heeds").option(key, text).append()
+    assert spark.table("lake.db.heeds").count() == 2

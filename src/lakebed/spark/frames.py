@@ -6,6 +6,7 @@ from typing import Literal
 from pyspark.sql import Column, DataFrame
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.options.catalogue import TABLE_OPTIONS
 from lakebed.spark.alignment import align_by_position
 from lakebed.spark.calls import Calls
 from lakebed.spark.conditions import analysis_error, spark_errors, unsupported_operation
@@ -54,6 +55,8 @@ def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
                 to_table_schema(frame.schema), partition_by=_names(frame, calls.partition_by)
             )
             mode = "append"
+        elif mode not in {"error", "ignore"}:
+            _check_options(place.table_options, table)
     if mode == "error":
         raise _already_exists(place.path)
     if mode != "ignore":
@@ -80,13 +83,13 @@ def save_table(lake: Lake, calls: Calls, name: TableName) -> None:
     elif mode == "ignore":
         return
     else:
-        table = lake.load(name)
+        table = _existing(lake, calls, name)
     _save(lake, calls, table, mode=mode)
 
 
 def insert_into(lake: Lake, calls: Calls, name: TableName, *, overwrite: bool | None) -> None:
     """`write.insertInto(name)`, by position."""
-    table = lake.load(name)
+    table = _existing(lake, calls, name)
     is_overwrite = calls.mode == "overwrite" if overwrite is None else overwrite
     mode = lake.overwrite_mode(_overwrite_option(calls)) if is_overwrite else "append"
     lake.write(align_by_position(_frame(calls), table), table, mode=_for_table(mode, table))
@@ -94,7 +97,7 @@ def insert_into(lake: Lake, calls: Calls, name: TableName, *, overwrite: bool | 
 
 def append(lake: Lake, calls: Calls, name: TableName) -> None:
     """`writeTo(name).append()`."""
-    _write(lake, calls, lake.load(name), mode="append")
+    _write(lake, calls, _existing(lake, calls, name), mode="append")
 
 
 def overwrite(  # noqa: PLR0917 - the arguments of every action, then its own
@@ -104,12 +107,12 @@ def overwrite(  # noqa: PLR0917 - the arguments of every action, then its own
     frame = _frame(calls)
     if frame.sparkSession.range(1).select(condition).columns != ["true"]:
         raise unsupported_operation("overwrite by a condition other than true", str(name))
-    _write(lake, calls, lake.load(name), mode="overwrite")
+    _write(lake, calls, _existing(lake, calls, name), mode="overwrite")
 
 
 def overwrite_partitions(lake: Lake, calls: Calls, name: TableName) -> None:
     """`writeTo(name).overwritePartitions()`."""
-    _write(lake, calls, lake.load(name), mode="dynamic")
+    _write(lake, calls, _existing(lake, calls, name), mode="dynamic")
 
 
 def create(lake: Lake, calls: Calls, name: TableName) -> None:
@@ -126,6 +129,28 @@ def create(lake: Lake, calls: Calls, name: TableName) -> None:
         properties={**_own_options(calls.options), **calls.properties},
     )
     _write(lake, calls, table, mode="append")
+
+
+def _existing(lake: Lake, calls: Calls, name: TableName) -> Table:
+    """The table that a writer names, which has its options already."""
+    table = lake.load(name)
+    _check_options(_own_options(calls.options), table)
+    return table
+
+
+def _check_options(given: Mapping[str, str], table: Table) -> None:
+    """Options of one write are those of the table: nothing that is given may go unheeded."""
+    held = TABLE_OPTIONS.with_current_keys(table.options)
+    for key, text in TABLE_OPTIONS.with_current_keys(given).items():
+        option = TABLE_OPTIONS.find(key)
+        default = None if option is None else option.default
+        if held.get(key, default) != text:
+            raise analysis_error(
+                "LAKEBED_INVALID_ARGUMENT",
+                f"option {key!r} = {text!r} of a writer would not be heeded: table {table.name} is"
+                f" there already, and has {held.get(key, default)!r}. Leave it out, or give it to"
+                " the table",
+            )
 
 
 def _save(lake: Lake, calls: Calls, table: Table, *, mode: Mode) -> None:
