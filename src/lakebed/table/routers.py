@@ -17,7 +17,6 @@ from lakebed.table.writing.cross_partition import CrossPartitionBuckets, StoredK
 from lakebed.table.writing.dynamic_buckets import DynamicBuckets, HashIndexes
 from lakebed.table.writing.postpone import (
     MeasuredBuckets,
-    PostponedRows,
     PostponedSize,
     postponed_options,
 )
@@ -88,7 +87,9 @@ def _postponed(parts: TableParts, base: WriteBase) -> Router:
             f"{parts.paths.location}: option 'bucket' = '-2' needs a primary key; set it to -1"
         )
     if _leaves_rows_postponed(parts):
-        return PostponedRows(table_schema=parts.schema)
+        return OneBucket(
+            table_schema=parts.schema, bucket=POSTPONE_BUCKET, total_buckets=POSTPONE_BUCKET
+        )
     return MeasuredBuckets(
         table_schema=parts.schema,
         options=parts.options,

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 
 from lakebed.errors import InvalidTableError
-from lakebed.format.paths import POSTPONE_BUCKET
 from lakebed.format.schema import TableSchema
 from lakebed.lsm.merge import Kinds
 from lakebed.options.choices import ChangelogProducer
@@ -148,38 +147,6 @@ class MeasuredBuckets:
             buckets=hashed_buckets(rows, self.table_schema, self.options, total_buckets=count),
             total_buckets=count,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PostponedRows:
-    """Leaves rows without a bucket.
-
-    Attributes:
-        table_schema: The schema that is written.
-    """
-
-    table_schema: TableSchema
-
-    def route(self, rows: pa.Table, kinds: Kinds | None) -> Iterator[RoutedRows]:
-        """The rows by partition."""
-        yield from by_bucket(
-            rows,
-            kinds,
-            places=PartitionedRows.of(rows, self.table_schema),
-            buckets=np.full(rows.num_rows, POSTPONE_BUCKET, np.int32),
-            total_buckets=POSTPONE_BUCKET,
-        )
-
-    def held_back(self) -> Iterator[RoutedRows]:
-        """Nothing."""
-        return iter(())
-
-    def finish(self) -> list[CommitMessage]:
-        """There is no index."""
-        return []
-
-    def close(self) -> None:
-        """Holds nothing."""
 
 
 def postponed_options(options: TableOptions, *, writer_uuid: str) -> TableOptions:

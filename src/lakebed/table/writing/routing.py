@@ -187,8 +187,25 @@ def hashed_buckets(
     )
 
 
+class HoldsNothing:
+    """A router that gives every row out at once and keeps no index."""
+
+    __slots__ = ()
+
+    def held_back(self) -> Iterator[RoutedRows]:
+        """Nothing."""
+        return iter(())
+
+    def finish(self) -> list[CommitMessage]:
+        """There is no index."""
+        return []
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FixedBuckets:
+class FixedBuckets(HoldsNothing):
     """Buckets by the hash of the bucket key.
 
     Attributes:
@@ -216,27 +233,20 @@ class FixedBuckets:
         buckets = hashed_buckets(rows, self.table_schema, self.options, total_buckets=total)
         yield from by_bucket(rows, kinds, places=places, buckets=buckets, total_buckets=total)
 
-    def held_back(self) -> Iterator[RoutedRows]:
-        """Nothing."""
-        return iter(())
-
-    def finish(self) -> list[CommitMessage]:
-        """There is no index."""
-        return []
-
-    def close(self) -> None:
-        """Holds nothing."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneBucket:
-    """Append tables without buckets: all rows of a partition lie together.
+class OneBucket(HoldsNothing):
+    """All rows of a partition lie together, as in append tables without buckets.
 
     Attributes:
         table_schema: The schema that is written.
+        bucket: The one bucket.
+        total_buckets: The bucket count that its files carry.
     """
 
     table_schema: TableSchema
+    bucket: int = UNAWARE_BUCKET
+    total_buckets: int = NOT_FIXED
 
     def route(self, rows: pa.Table, kinds: Kinds | None) -> Iterator[RoutedRows]:
         """The rows by partition."""
@@ -244,17 +254,6 @@ class OneBucket:
             rows,
             kinds,
             places=PartitionedRows.of(rows, self.table_schema),
-            buckets=np.full(rows.num_rows, UNAWARE_BUCKET, np.int32),
-            total_buckets=NOT_FIXED,
+            buckets=np.full(rows.num_rows, self.bucket, np.int32),
+            total_buckets=self.total_buckets,
         )
-
-    def held_back(self) -> Iterator[RoutedRows]:
-        """Nothing."""
-        return iter(())
-
-    def finish(self) -> list[CommitMessage]:
-        """There is no index."""
-        return []
-
-    def close(self) -> None:
-        """Holds nothing."""
