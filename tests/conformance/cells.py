@@ -210,6 +210,10 @@ class _Maker:
         kinds: tuple[str, ...] = EVERY_KIND if self._choices["rows"] == "changed" else ADDED
         if self._choices["engine"] == "append":
             kinds = ("+I",)
+        if moves and self._choices["engine"] not in {"deduplicate", "first-row"}:
+            # A -D takes back the partition columns, too, which are folded with the others; no twin
+            # of Java's says what of them comes back.
+            kinds = ADDED
         return [rng.choice(kinds), *(row[n] if n in row else self._value(n) for n in columns)]
 
     def _value(self, name: str) -> Json:
