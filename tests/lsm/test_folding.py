@@ -301,3 +301,38 @@ def test_deletes_without_an_option_that_says_what_they_mean_are_an_error() -> No
 def test_options_that_contradict_each_other_are_refused(options: dict[str, str], says: str) -> None:
     with pytest.raises(InvalidTableError, match=says):
         merging_of(TABLE, PARTIAL | options)
+
+
+def test_entries_taken_back_and_late_rows_are_refused_together() -> None:
+    table = build_schema(
+        schema([("k", "BIGINT NOT NULL"), ("m", "MAP<STRING, INT>"), ("g", "BIGINT")]).fields,
+        primary_keys=["k"],
+        options={"bucket": "1"},
+        time_millis=0,
+    )
+    options = {
+        **PARTIAL,
+        "fields.g.sequence-group": "m",
+        "fields.m.aggregate-function": "merge_map",
+    }
+    types = {"m": pa.map_(pa.string(), pa.int32()), "g": pa.int64()}
+    steps = [(INSERT, 5), (DELETE, 9), (INSERT, 7)]
+    files = [
+        FileInMemory((KeyValue(1, n, kind, {"m": [("a", n)], "g": g}),), n, types)
+        for n, (kind, g) in enumerate(steps)
+    ]
+
+    def merge(given: Mapping[str, str]) -> list[dict[str, Any]]:
+        merging = merging_of(table, given)
+        assert isinstance(merging, Folding)
+        wanted = ("k", "m", "g")
+        tables = folded_rows(
+            files, order=merging.order, engine=merging.engine, wanted=wanted, budget_bytes=AMPLE
+        )
+        return [row for part in tables for row in part.to_pylist()]
+
+    with pytest.raises(InvalidDataError, match="came late, after -U or -D rows"):
+        merge(options)
+    assert merge(options | {"fields.m.ignore-retract": "true"}) == [
+        {"k": 1, "m": [("a", 0)], "g": 9}
+    ]
