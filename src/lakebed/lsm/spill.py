@@ -74,18 +74,13 @@ class SpilledRun:
 
     def read_columns(self, names: Sequence[str]) -> pa.Table:
         """Columns, whole."""
-        return pa.Table.from_batches(self._batches(names), schema=self._schema(names))
+        return pa.Table.from_batches(self._batches(names))
 
     def stream_columns(self, names: Sequence[str], *, batch_rows: int) -> Iterator[pa.Table]:
         """The same, at most `batch_rows` at a time."""
         for batch in self._batches(names):
             for start in range(0, batch.num_rows, batch_rows):
                 yield pa.Table.from_batches([batch.slice(start, batch_rows)])
-
-    def _schema(self, names: Sequence[str]) -> pa.Schema:
-        with pa.OSFile(self.path, "rb") as source:
-            stored = pa.ipc.open_file(source).schema
-        return pa.schema([stored.field(name) for name in names])
 
     def _batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         stored = list(self.column_bytes)
