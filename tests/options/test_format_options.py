@@ -3,6 +3,7 @@ import pytest
 from lakebed.errors import InvalidArgumentError
 from lakebed.options.acceptance import check_creatable
 from lakebed.options.format_options import FormatOptions
+from lakebed.options.table_options import TableOptions
 
 KEY = "file.format.per.level"
 
@@ -25,9 +26,10 @@ def test_what_is_no_level_is_refused(options: dict[str, str]) -> None:
 
 
 def test_levels_without_their_own_have_the_default() -> None:
-    given = FormatOptions.parse({"file.format": "ORC", "file.compression.per.level.0": "LZ4"})
-    assert [given.format_of(level) for level in (None, 0)] == ["orc", "orc"]
-    assert [given.compression_of(level) for level in (None, 0, 1)] == ["zstd", "lz4", "zstd"]
+    options = {"file.format": "ORC", "file.compression.per.level.0": "LZ4"}
+    given = TableOptions.parse(options, has_primary_key=True)
+    assert [given.format_of_level(level) for level in (None, 0)] == ["orc", "orc"]
+    assert [given.compression_of_level(level) for level in (None, 0, 1)] == ["zstd", "lz4", "zstd"]
 
 
 @pytest.mark.parametrize(

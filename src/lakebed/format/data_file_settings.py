@@ -54,7 +54,7 @@ class DataFileSettings:
         parquet_level = formats.parquet_zstd_level if is_parquet else None
         common_level = options.file_compression_zstd_level
         return cls(
-            compression=formats.compression_of(level),
+            compression=options.compression_of_level(level),
             zstd_level=common_level if parquet_level is None else parquet_level,
             block_bytes=options.file_block_size
             or (formats.parquet_block_size if is_parquet else None),

@@ -1,4 +1,4 @@
-"""Which format and which compression has a file, and how is it encoded?
+"""Which levels have a format or a compression of their own, and how are files encoded?
 
 Formats and compressions of the levels of a primary-key table are said as pairs such as
 `0:avro,5:orc`, or with a key a level.
@@ -15,17 +15,12 @@ __all__ = ["FormatOptions"]
 
 Value = TypeVar("Value")
 
-_FORMAT, _FORMAT_PER_LEVEL = "file.format", "file.format.per.level"
-_COMPRESSION, _COMPRESSION_PER_LEVEL = "file.compression", "file.compression.per.level"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatOptions:
-    """How the data files of a table are written.
+    """How the data files of a table are written, beside `file.format` and `file.compression`.
 
     Attributes:
-        default_format: `file.format`, in lower case.
-        default_compression: `file.compression`, in lower case.
         format_per_level: `file.format.per.level`.
         compression_per_level: `file.compression.per.level`.
         parquet_block_size: `parquet.block.size` in bytes.
@@ -36,8 +31,6 @@ class FormatOptions:
         orc_timestamp_ltz_legacy_type: `orc.timestamp-ltz.legacy.type`.
     """
 
-    default_format: str
-    default_compression: str
     format_per_level: Mapping[int, str] = field(hash=False)
     compression_per_level: Mapping[int, str] = field(hash=False)
     parquet_block_size: int | None
@@ -56,10 +49,8 @@ class FormatOptions:
         """
         is_legacy = _find(options, "orc.timestamp-ltz.legacy.type", parse_boolean)
         return cls(
-            default_format=options.get(_FORMAT, "parquet").lower(),
-            default_compression=options.get(_COMPRESSION, "zstd").lower(),
-            format_per_level=_words_per_level(options, _FORMAT_PER_LEVEL),
-            compression_per_level=_words_per_level(options, _COMPRESSION_PER_LEVEL),
+            format_per_level=_words_per_level(options, "file.format.per.level"),
+            compression_per_level=_words_per_level(options, "file.compression.per.level"),
             parquet_block_size=_find(options, "parquet.block.size", parse_positive),
             parquet_page_size=_find(options, "parquet.page.size", parse_positive),
             parquet_dictionary_page_size=_find(
@@ -71,18 +62,6 @@ class FormatOptions:
             ),
             orc_timestamp_ltz_legacy_type=True if is_legacy is None else is_legacy,
         )
-
-    def format_of(self, level: int | None) -> str:
-        """The format of a file; `level` is None for an append table's."""
-        if level is None:
-            return self.default_format
-        return self.format_per_level.get(level, self.default_format)
-
-    def compression_of(self, level: int | None) -> str:
-        """The compression of a file; `level` is None for an append table's."""
-        if level is None:
-            return self.default_compression
-        return self.compression_per_level.get(level, self.default_compression)
 
 
 def _find(options: Mapping[str, str], key: str, parse: Callable[[str, str], Value]) -> Value | None:

@@ -116,15 +116,19 @@ class TableOptions:
 
     def format_of_level(self, level: int | None) -> str:
         """The format of a file: of a primary-key table by its level; of an append table's, None."""
-        return self.formats.format_of(level)
+        return _of_level(level, self.formats.format_per_level, default=self.file_format)
 
     def compression_of_level(self, level: int | None) -> str:
         """The compression of a file, by its level as above."""
-        return self.formats.compression_of(level)
+        return _of_level(level, self.formats.compression_per_level, default=self.file_compression)
 
     def stats_mode_of(self, column: str) -> StatsMode:
         """Which statistics of a column are kept, its position among the columns aside."""
         return self.fields_stats_mode.get(column, self.metadata_stats_mode)
+
+
+def _of_level(level: int | None, own: Mapping[int, str], *, default: str) -> str:
+    return default if level is None else own.get(level, default)
 
 
 @cache

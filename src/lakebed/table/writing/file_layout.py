@@ -68,8 +68,8 @@ class FileLayout:
             InvalidTableError: An index that cannot be.
             UnsupportedError: A format, compression, type or index that Lakebed does not write.
         """
-        formats, of_level = options.formats, level if schema.primary_keys else None
-        file_format = formats.format_of(of_level)
+        of_level = level if schema.primary_keys else None
+        file_format = options.format_of_level(of_level)
         if is_changelog and options.changelog_file_format is not None:
             file_format = options.changelog_file_format
         encoding = DataFileSettings.of(

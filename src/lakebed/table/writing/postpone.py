@@ -163,7 +163,7 @@ def postponed_options(options: TableOptions, *, writer_uuid: str) -> TableOption
     return replace(
         options,
         file_format=_STAGED_FORMAT,
-        formats=replace(options.formats, default_format=_STAGED_FORMAT, format_per_level={}),
+        formats=replace(options.formats, format_per_level={}),
         changelog_producer=ChangelogProducer.NONE,
         data_file_prefix=f"{options.data_file_prefix}-u-{writer_uuid}-s-{writer_id}-w-",
     )
