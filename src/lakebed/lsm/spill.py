@@ -8,18 +8,14 @@ same kernel, within the same budget, so one level-0 run comes out however much w
     the rest      ->  run 2 on disk
 """
 
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.ipc
 
-from lakebed.errors import StorageError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.lsm.engines import Folding, Picking
@@ -27,6 +23,7 @@ from lakebed.lsm.merge import are_adds
 from lakebed.lsm.section_plan import Mask, SectionPlan
 from lakebed.lsm.windows import grouped_rows
 from lakebed.lsm.write_buffer import SYSTEM_COLUMNS, merged
+from lakebed.storage.scratch import Scratch
 
 _BATCH_ROWS = 65_536
 _FILE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
@@ -107,7 +104,7 @@ class Spills:
         self._merging = merging
         self._budget_bytes = budget_bytes
         self._runs: list[SpilledRun] = []
-        self._directory: Path | None = None
+        self._scratch = Scratch("spill")
 
     def __bool__(self) -> bool:
         """Whether anything was spilled."""
@@ -120,14 +117,9 @@ class Spills:
             InvalidDataError: Rows that the merge engine forbids.
             StorageError: The disk is full, or cannot be written.
         """
-        try:
+        problem = "a full write buffer cannot be spilled"
+        with self._scratch.writing(problem, advice="raise write-buffer-size"):
             written = self._written(run)
-        except OSError as error:
-            raise StorageError(
-                tempfile.gettempdir(),
-                f"a full write buffer cannot be spilled: {error}. Set TMPDIR to a larger disk, or "
-                "raise write-buffer-size",
-            ) from error
         if written is not None:
             self._runs.append(written)
         # What a full buffer took is given back before the next one fills.
@@ -142,19 +134,15 @@ class Spills:
     def close(self) -> None:
         """Deletes the runs."""
         self._runs = []
-        if self._directory is not None:
-            shutil.rmtree(self._directory, ignore_errors=True)
-            self._directory = None
+        self._scratch.close()
 
     def _written(self, run: Iterable[pa.Table]) -> SpilledRun | None:
         parts = iter(run)
         first = next(parts, None)
         if first is None:
             return None
-        if self._directory is None:
-            self._directory = Path(tempfile.mkdtemp(prefix="lakebed-spill-"))
         number = len(self._runs)
-        path = str(self._directory / f"run-{number}.arrow")
+        path = self._scratch.path(f"run-{number}.arrow")
         facts = _RunFacts()
         with (
             pa.OSFile(path, "wb") as sink,

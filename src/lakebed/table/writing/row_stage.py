@@ -4,18 +4,15 @@ One file holds all of them, compressed, batch by batch; a batch is of one partit
 partition takes there is what its rows are measured by.
 """
 
-import shutil
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
-from lakebed.errors import StorageError
 from lakebed.lsm.merge import Kinds
+from lakebed.storage.scratch import Scratch
 
 _BATCH_ROWS = 65_536
 _KIND = "_VALUE_KIND"
@@ -27,7 +24,7 @@ class RowStage:
 
     def __init__(self) -> None:
         """Starts without a file."""
-        self._directory: Path | None = None
+        self._scratch = Scratch("stage")
         self._sink: pa.NativeFile | None = None
         self._writer: pa.ipc.RecordBatchFileWriter | None = None
         self._batches: dict[bytes, list[int]] = defaultdict(list)
@@ -56,15 +53,10 @@ class RowStage:
         """
         told = np.zeros(rows.num_rows, np.int8) if kinds is None else kinds
         batches = rows.append_column(_KIND, pa.array(told)).to_batches(_BATCH_ROWS)
-        try:
+        problem = "rows that wait for a bucket cannot be staged"
+        with self._scratch.writing(problem, advice="set 'postpone.default-bucket-num'"):
             for batch in batches:
                 self._write(partition, batch)
-        except OSError as error:
-            raise StorageError(
-                tempfile.gettempdir(),
-                f"rows that wait for a bucket cannot be staged: {error}. Set TMPDIR to a larger "
-                "disk, or set 'postpone.default-bucket-num'",
-            ) from error
 
     def read(self, partition: bytes) -> Iterator[tuple[pa.Table, Kinds]]:
         """The rows of a partition in the order they came, and their kinds; no more are taken."""
@@ -83,15 +75,11 @@ class RowStage:
         if self._sink is not None:
             self._sink.close()
             self._writer = self._sink = None
-        if self._directory is not None:
-            shutil.rmtree(self._directory, ignore_errors=True)
-            self._directory = None
+        self._scratch.close()
 
     @property
     def _path(self) -> str:
-        if self._directory is None:
-            self._directory = Path(tempfile.mkdtemp(prefix="lakebed-stage-"))
-        return str(self._directory / "rows.arrow")
+        return self._scratch.path("rows.arrow")
 
     def _write(self, partition: bytes, batch: pa.RecordBatch) -> None:
         if self._writer is None or self._sink is None:
