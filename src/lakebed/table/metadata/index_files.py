@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lakebed.errors import CommitConflictError
+from lakebed.format.hash_index import HASH_INDEX
 from lakebed.format.index_manifest import DELETION_VECTORS, IndexManifestEntry
 
-HASH = "HASH"
 _REPEAT = "Nothing was committed; read the table again and repeat the change"
 
 Bucket = tuple[bytes, int]
@@ -166,7 +166,9 @@ def touched_by(changes: IndexChanges) -> Touched:
 
 def _slot(entry: IndexManifestEntry, *, is_unaware: bool) -> _Slot | None:
     """The place that only one index file has; None where there is none."""
-    is_alone = entry.index_type == HASH or (entry.index_type == DELETION_VECTORS and not is_unaware)
+    is_alone = entry.index_type == HASH_INDEX or (
+        entry.index_type == DELETION_VECTORS and not is_unaware
+    )
     return (entry.partition, entry.bucket, entry.index_type) if is_alone else None
 
 
@@ -222,7 +224,7 @@ def _hash_files(entries: Iterable[IndexManifestEntry], touched: Touched) -> set[
     return {
         entry.file_name
         for entry in entries
-        if entry.index_type == HASH and entry.partition in touched.partitions
+        if entry.index_type == HASH_INDEX and entry.partition in touched.partitions
     }
 
 
