@@ -4,21 +4,16 @@ The raw scan returns all 5 M rows, duplicates included, and merges nothing: it i
 a reader that must look at every row, not a competitor.
 """
 
-import os
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that every Spark user knows
 
 from benchmarks.datasets import SCHEMA, merge_table
 from benchmarks.harness import Contender, Effort, Outcome, Target, alternate
-from lakebed.spark import attach
-from lakebed.spark.java import ensure_java
+from benchmarks.spark_session import attached_session
 from tools.peers.process import PeerProcess
 
 Frame = Callable[[], DataFrame]
@@ -30,7 +25,7 @@ def run(effort: Effort) -> list[Outcome]:
     with PeerProcess("lakebed") as lakebed:
         table = merge_table(lakebed, run_rows=effort.run_rows)
     files = [str(path) for path in sorted(table.glob("bucket-*/*.parquet"))]
-    with _session(warehouse=table.parents[1]) as spark:
+    with attached_session(table.parents[1]) as spark:
 
         def merged() -> DataFrame:
             return spark.table(f"lake.db.{table.name}")
@@ -57,26 +52,6 @@ def _compare(name: str, frames: tuple[Frame, Frame], *, effort: Effort) -> Outco
     ]
     target = Target(of="raw Parquet", at_most=AT_MOST[name])
     return Outcome(name=name, figures=alternate(contenders, effort=effort), targets=(target,))
-
-
-@contextmanager
-def _session(*, warehouse: Path) -> Iterator[SparkSession]:
-    ensure_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    spark = (
-        SparkSession.builder.master("local[*]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.memory", "4g")
-        .config("spark.log.level", "ERROR")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
-    attach(spark, "lake", warehouse=warehouse.as_uri())
-    try:
-        yield spark
-    finally:
-        spark.stop()
 
 
 def _seconds(frame: Frame) -> float:

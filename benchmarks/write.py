@@ -5,12 +5,9 @@ can cost. All contenders take their rows from the same cached frame, 5 M rows of
 size; in process it is 1 M of the same rows.
 """
 
-import os
 import shutil
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -21,8 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.datasets import CACHE, SCHEMA, orders
 from benchmarks.harness import Contender, Effort, Outcome, Target, alternate
-from lakebed.spark import attach
-from lakebed.spark.java import ensure_java
+from benchmarks.spark_session import attached_session
 from tools.peers.process import PeerProcess, write_ipc
 
 BUCKETS = 4
@@ -48,7 +44,8 @@ def run(effort: Effort) -> list[Outcome]:
     """Into a table with a primary key, into one without, and both kinds of writes in process."""
     scratch = CACHE / "scratch" / "write"
     shutil.rmtree(scratch, ignore_errors=True)
-    with _session(scratch) as spark:
+    with attached_session(scratch) as spark:
+        spark.sql("CREATE DATABASE IF NOT EXISTS lake.db")
         frame = _cached(spark, run_rows=effort.run_rows)
         keyed = _Spark(scratch, frame, {"primary-key": "id", "bucket": str(BUCKETS)})
         append = _Spark(scratch, frame, {})
@@ -138,24 +135,3 @@ def _in_process(effort: Effort) -> Outcome:
         ]
         figures = alternate(contenders, effort=effort)
     return Outcome(name="write in process into 4 buckets", figures=figures, targets=IN_PROCESS)
-
-
-@contextmanager
-def _session(warehouse: Path) -> Iterator[SparkSession]:
-    ensure_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    spark = (
-        SparkSession.builder.master("local[*]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.memory", "4g")
-        .config("spark.log.level", "ERROR")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
-    attach(spark, "lake", warehouse=warehouse.as_uri())
-    spark.sql("CREATE DATABASE IF NOT EXISTS lake.db")
-    try:
-        yield spark
-    finally:
-        spark.stop()
