@@ -76,9 +76,6 @@ def sequence_groups(rng: random.Random) -> Engine:
         members = {f"m{number}_{i}": rng.choice(ANYTHING) for i in range(rng.randint(1, 2))}
         if rng.random() < 0.5:
             members[f"a{number}"] = _aggregate(engine, rng, f"a{number}")
-            if engine.options[f"fields.a{number}.aggregate-function"] == "merge_map":
-                # Lakebed refuses late rows after such that take back (docs/compatibility.md).
-                engine.options[f"fields.a{number}.ignore-retract"] = "true"
         engine.columns |= sequences | members
         engine.options[f"fields.{','.join(sequences)}.sequence-group"] = ",".join(members)
     removal = rng.choice(("ignore-delete", "remove-record-on-sequence-group", None, None))

@@ -303,7 +303,7 @@ def test_options_that_contradict_each_other_are_refused(options: dict[str, str],
         merging_of(TABLE, PARTIAL | options)
 
 
-def test_entries_taken_back_and_late_rows_are_refused_together() -> None:
+def test_a_late_map_gives_keys_that_have_no_value_also_those_that_were_taken_back() -> None:
     table = build_schema(
         schema([("k", "BIGINT NOT NULL"), ("m", "MAP<STRING, INT>"), ("g", "BIGINT")]).fields,
         primary_keys=["k"],
@@ -316,10 +316,16 @@ def test_entries_taken_back_and_late_rows_are_refused_together() -> None:
         "fields.m.aggregate-function": "merge_map",
     }
     types = {"m": pa.map_(pa.string(), pa.int32()), "g": pa.int64()}
-    steps = [(INSERT, 5), (DELETE, 9), (INSERT, 7)]
+    steps = [
+        (INSERT, 5, [("a", 0), ("b", 0)]),
+        (DELETE, 9, [("a", 1)]),
+        (INSERT, 7, [("a", 2), ("b", 2), ("c", 2)]),
+        (INSERT, 8, [("a", 3), ("c", 3)]),
+        (INSERT, 9, [("c", 4)]),
+    ]
     files = [
-        FileInMemory((KeyValue(1, n, kind, {"m": [("a", n)], "g": g}),), n, types)
-        for n, (kind, g) in enumerate(steps)
+        FileInMemory((KeyValue(1, n, kind, {"m": entries, "g": g}),), n, types)
+        for n, (kind, g, entries) in enumerate(steps)
     ]
 
     def merge(given: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -331,8 +337,7 @@ def test_entries_taken_back_and_late_rows_are_refused_together() -> None:
         )
         return [row for part in tables for row in part.to_pylist()]
 
-    with pytest.raises(InvalidDataError, match="came late, after -U or -D rows"):
-        merge(options)
+    assert merge(options) == [{"k": 1, "m": [("b", 0), ("a", 2), ("c", 4)], "g": 9}]
     assert merge(options | {"fields.m.ignore-retract": "true"}) == [
-        {"k": 1, "m": [("a", 0)], "g": 9}
+        {"k": 1, "m": [("a", 0), ("b", 0), ("c", 4)], "g": 9}
     ]

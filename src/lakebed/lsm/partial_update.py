@@ -36,6 +36,8 @@ from lakebed.lsm.sequence_groups import (
 )
 from lakebed.lsm.windows import GroupedRows
 
+_ARRIVAL_ORDER = frozenset({"collect", "merge_map"})
+
 
 @dataclass(frozen=True, slots=True)
 class _Past:
@@ -213,44 +215,24 @@ def _aggregated(
 ) -> ArrowArray:
     """A column of a group that aggregates: folds stale rows, too, as if they had come first.
 
-    `collect` alone takes them in the order in which they came, unless it ignores retractions.
+    What some functions take back depends on when that came: unless they ignore retractions, their
+    stale rows stay where they are.
     """
     nothing = np.zeros(past.segments.row_count, np.bool_)
     takes_back = nothing if past.retract is None else past.retract
     live = ~nothing if past.live is None else past.live
     begun = past.begins & live
-    if function.function == "merge_map" and not function.ignore_retract:
-        late = live & (choice.ranks > EMPTY) & ~(choice.takes | takes_back | past.gives_all)
-        _check_late(late, takes_back & live, past.segments, column=function.column)
     events = fold_order(
         np.where(live, choice.ranks, EMPTY),
         choice.takes,
         takes_back=takes_back & live,
         gives_all=past.gives_all & begun,
         segments=past.segments,
-        in_arrival_order=function.function == "collect" and not function.ignore_retract,
+        in_arrival_order=function.function in _ARRIVAL_ORDER and not function.ignore_retract,
     )
     firsts = events.rows[events.segments.starts]
     raw = (events.segments.lengths == 1) & past.gives_all[firsts]
     return events.spread(function.apply(column, past.order[events.rows], events.segments, raw=raw))
-
-
-def _check_late(late: Mask, takes_back: Mask, segments: Segments, *, column: str) -> None:
-    """Entries that a row took back would come again with a late row, or not, by chance.
-
-    Raises:
-        InvalidDataError: A row below its group's sequence came after one that takes back.
-    """
-    if not (late.any() and takes_back.any()):
-        return
-    count = np.cumsum(takes_back)
-    before: Positions = np.repeat((count - takes_back)[segments.starts], segments.lengths)
-    if (late & (count > before)).any():
-        raise InvalidDataError(
-            f"column {column!r}: aggregate-function=merge_map has rows in a sequence group that "
-            "came late, after -U or -D rows: which entries there are would depend on the order in "
-            f"which rows came; fields.{column}.ignore-retract=true skips the -U and -D rows"
-        )
 
 
 def _over_history(

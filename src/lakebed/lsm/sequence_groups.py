@@ -136,7 +136,7 @@ def fold_order(
         takes_back: Rows that take back.
         gives_all: Rows that give all their values whatever their ranks.
         segments: The rows of each key.
-        in_arrival_order: Whether stale rows stay where they came.
+        in_arrival_order: Whether stale rows stay where they came, marked as late.
 
     Returns:
         The rows; one that gives its values and takes them back at once is there twice.
@@ -154,10 +154,15 @@ def fold_order(
     rows, back = rows[order], back[order]
     owners = of_row[rows]
     starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1])[: len(owners)])
-    retract = back if back.any() else None
+    late = np.concatenate([stale, np.zeros(len(twice), np.bool_)])[order]
     return KeptRows(
         rows=rows,
-        segments=Segments(starts, len(rows), retract),
+        segments=Segments(
+            starts,
+            len(rows),
+            retract=back if back.any() else None,
+            late=late if in_arrival_order and late.any() else None,
+        ),
         owners=owners[starts],
         count=segments.count,
     )

@@ -30,11 +30,14 @@ class Segments:
         starts: First row of each segment, ascending; every segment has a row.
         row_count: Rows of all segments.
         retract: Rows that take back (-U, -D) instead of adding; None when there is none.
+        late: Rows that add as if they had come before all others; None when there is none, or when
+            they were put there.
     """
 
     starts: Positions
     row_count: int
     retract: Mask | None = None
+    late: Mask | None = None
 
     @property
     def count(self) -> int:
@@ -65,9 +68,10 @@ class Segments:
         changes = np.append(True, owners[1:] != owners[:-1])[: len(owners)]
         starts = np.flatnonzero(changes)
         retract = None if self.retract is None else self.retract[rows]
+        late = None if self.late is None else self.late[rows]
         return KeptRows(
             rows=rows,
-            segments=Segments(starts, len(rows), retract),
+            segments=Segments(starts, len(rows), retract, late),
             owners=owners[starts],
             count=self.count,
         )

@@ -1,6 +1,7 @@
 """`merge_map` and `merge_map_with_keytime`: the entries of all maps in one map.
 
-`merge_map` keeps the value that a key was last given; to take a map back is to remove its keys.
+`merge_map` keeps the value that a key was last given; to take a map back is to remove its keys. A
+late row gives a key a value only where it has none.
 
 `merge_map_with_keytime` has rows as values, and one of their fields is a time, as text. A key keeps
 the row of the greatest time, the older one of equals; a row without a time changes nothing; a null
@@ -85,10 +86,16 @@ def _map_type(field: DataField, name: str) -> MapType:
 def _merge_map(values: ArrowArray, segments: Segments) -> ArrowArray:
     events = events_of(values, segments)
     histories = histories_of(events.segment, identities(events.parts[0]))
-    last = histories.order[histories.starts + histories.lengths - 1]
+    there = histories.after_last(events.retract[histories.order])
+    if segments.late is None:
+        kept = histories.last(there)
+    else:
+        late = segments.late[events.row][histories.order]
+        given, spare = histories.last(there & ~late), histories.first(there & late)
+        kept = np.where(given >= 0, given, np.where(spare < len(late), spare, -1))
     return kept_containers(
         events.parts,
-        last[~events.retract[last]],
+        histories.order[kept[kept >= 0]],
         events.segment,
         begun=events.begun,
         kind=values.type,
