@@ -66,6 +66,12 @@ LOCKS = (
         requirements="pypaimon-rust==0.4.0\npyarrow==26.0.1",
     ),
     Lock(
+        name="peer-paimon-spark",
+        purpose="The peer paimon-spark, for benchmarks and tests, in an environment of its own.",
+        arguments=("-",),
+        requirements="pyspark==3.5.9\npyarrow==26.0.1",
+    ),
+    Lock(
         name="uv",
         purpose="The installer that installs the others.",
         arguments=("-",),

@@ -1,4 +1,4 @@
-"""Lakebed and its Python peers on one table: each reads what the other wrote, and writes on."""
+"""Lakebed and its peers on one table: each reads what the other wrote, and writes on."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,21 +8,32 @@ import pytest
 
 import lakebed
 from conformance.cases import CASES, Case, Row
-from tools.peers.environments import PEERS
-from tools.peers.process import PeerProcess, read_ipc, write_ipc
+from tools.peers.environments import ENVIRONMENTS
+from tools.peers.paimon_spark import PaimonSpark
+from tools.peers.process import JsonProcess, PeerProcess, read_ipc, write_ipc
+
+SPARK_SETTINGS = {
+    "spark.master": "local[2]",
+    "spark.ui.enabled": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
 
 pytestmark = pytest.mark.peers
 
 
-@pytest.fixture(scope="module", params=PEERS)
-def peer(request: pytest.FixtureRequest) -> Iterator[PeerProcess]:
-    with PeerProcess(request.param) as process:
+@pytest.fixture(scope="module", params=ENVIRONMENTS)
+def peer(request: pytest.FixtureRequest) -> Iterator[JsonProcess]:
+    is_spark = request.param == "paimon-spark"
+    with PaimonSpark(SPARK_SETTINGS) if is_spark else PeerProcess(request.param) as process:
         yield process
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_peer_and_lakebed_take_turns_on_one_table(
-    case: Case, peer: PeerProcess, tmp_path: Path
+    case: Case, peer: JsonProcess, tmp_path: Path
 ) -> None:
     table = case.write(tmp_path)
     assert _read_by_peer(peer, table, case) == _shown(case, case.expected())
@@ -37,7 +48,7 @@ def test_peer_and_lakebed_take_turns_on_one_table(
     assert _read_by_lakebed(table, case) == _shown(case, rows)
 
 
-def _read_by_peer(peer: PeerProcess, table: Path, case: Case) -> list[str]:
+def _read_by_peer(peer: JsonProcess, table: Path, case: Case) -> list[str]:
     out = table.with_suffix(".out.arrow")
     peer.ask("read", table=str(table), out=str(out))
     return _sorted(read_ipc(out), case)

@@ -21,12 +21,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "peers"
 PEERS = ("pypaimon", "pypaimon-rust")
+ENVIRONMENTS = (*PEERS, "paimon-spark")
 
 
 def peer_python(name: str) -> Path:
     """The interpreter of a peer's environment, made if it is missing or out of date."""
-    if name not in PEERS:
-        raise ValueError(f"unknown peer {name!r}; there are {', '.join(PEERS)}")
+    if name not in ENVIRONMENTS:
+        raise ValueError(f"unknown peer {name!r}; there are {', '.join(ENVIRONMENTS)}")
     lock_path = ROOT / "requirements" / f"peer-{name}.txt"
     digest = hashlib.sha256(lock_path.read_bytes() + sys.version.encode()).hexdigest()
     directory = CACHE / name
@@ -42,9 +43,11 @@ def peer_python(name: str) -> Path:
 def _make(directory: Path, *, lock_path: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
     venv.create(directory, with_pip=True)
+    # No wheel of PySpark is published.
     command = [
         *(str(directory / "bin" / "python"), "-m", "pip", "install", "--quiet"),
-        *("--disable-pip-version-check", "--only-binary", ":all:", "-r", str(lock_path)),
+        *("--disable-pip-version-check", "--only-binary", ":all:", "--no-binary", "pyspark"),
+        *("-r", str(lock_path)),
     ]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
@@ -59,5 +62,5 @@ def exclusive(path: Path) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    for peer in sys.argv[1:] or PEERS:
+    for peer in sys.argv[1:] or ENVIRONMENTS:
         print(peer_python(peer))

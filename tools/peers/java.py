@@ -26,6 +26,47 @@ COMPILER = "ecj-3.42.0.jar"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Jars:
+    """JARs that are fetched once.
+
+    Attributes:
+        listed: The directory of `ivy.xml` and `digests.txt`, and of `ivysettings.xml` if need be.
+    """
+
+    listed: Path
+
+    def fetch(self) -> list[Path]:
+        """Where they are, fetched if one is missing or its digest is another."""
+        ensure_java(directory=ROOT / ".cache")
+        with exclusive(CACHE / "java.lock"):
+            digests = self._digests()
+            if not _are_here(digests):
+                self._retrieve()
+            if not _are_here(digests):
+                raise LookupError(
+                    f"{DIRECTORY} lacks one of {[*digests]}, or its digest is another"
+                )
+        return [DIRECTORY / name for name in digests]
+
+    def _digests(self) -> dict[str, str]:
+        """The SHA-256 of each JAR, by its name."""
+        text = (self.listed / "digests.txt").read_text(encoding="utf-8")
+        pairs = (line.split() for line in text.splitlines())
+        return {name: digest for digest, name in pairs}
+
+    def _retrieve(self) -> None:
+        print(f"peers: fetching the JARs of {self.listed.name}", file=sys.stderr, flush=True)
+        settings = self.listed / "ivysettings.xml"
+        command = [
+            *(_java(), "-jar", str(_pyspark_jar("ivy")), "-ivy", str(self.listed / "ivy.xml")),
+            *(("-settings", str(settings)) if settings.exists() else ()),
+            *("-cache", str(CACHE / "ivy" / self.listed.name), "-types", "jar", "-warn"),
+            *("-retrieve", f"{DIRECTORY}/[artifact]-[revision].[ext]"),
+        ]
+        _run(command)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JavaProgram:
     """A program that is compiled against fetched JARs.
 
@@ -43,42 +84,14 @@ class JavaProgram:
 
     def command(self) -> list[str]:
         """The command that starts it, fetched and compiled if something of it has changed."""
-        ensure_java(directory=ROOT / ".cache")
+        fetched = Jars(listed=self.sources).fetch()
+        jars = [jar for jar in fetched if jar.name != COMPILER]
         with exclusive(CACHE / "java.lock"):
-            self._fetch()
-            classes = self._compile()
-        path = [classes, *self._jars(), *map(_pyspark_jar, self.from_pyspark)]
+            classes = self._compile(jars)
+        path = [classes, *jars, *map(_pyspark_jar, self.from_pyspark)]
         return [_java(), *self.options, "-cp", _joined(path), self.main]
 
-    def _digests(self) -> dict[str, str]:
-        """The SHA-256 of each JAR, by its name."""
-        text = (self.sources / "digests.txt").read_text(encoding="utf-8")
-        pairs = (line.split() for line in text.splitlines())
-        return {name: digest for digest, name in pairs}
-
-    def _jars(self) -> list[Path]:
-        return [DIRECTORY / name for name in self._digests() if name != COMPILER]
-
-    def _fetch(self) -> None:
-        if self._has_all():
-            return
-        print(f"peers: fetching the JARs of {self.main}", file=sys.stderr, flush=True)
-        settings = self.sources / "ivysettings.xml"
-        command = [
-            *(_java(), "-jar", str(_pyspark_jar("ivy")), "-ivy", str(self.sources / "ivy.xml")),
-            *(("-settings", str(settings)) if settings.exists() else ()),
-            *("-cache", str(CACHE / "ivy" / self.sources.name), "-types", "jar", "-warn"),
-            *("-retrieve", f"{DIRECTORY}/[artifact]-[revision].[ext]"),
-        ]
-        _run(command)
-        if not self._has_all():
-            names = list(self._digests())
-            raise LookupError(f"{DIRECTORY} lacks one of {names}, or its digest is another")
-
-    def _has_all(self) -> bool:
-        return all(_digest(DIRECTORY / name) == digest for name, digest in self._digests().items())
-
-    def _compile(self) -> Path:
+    def _compile(self, jars: list[Path]) -> Path:
         sources = sorted(self.sources.glob("*.java"))
         made_of = b"".join(path.read_bytes() for path in (*sources, self.sources / "digests.txt"))
         classes = DIRECTORY / f"classes-{hashlib.sha256(made_of).hexdigest()[:12]}"
@@ -88,7 +101,7 @@ class JavaProgram:
             command = [
                 *(_java(), "-cp", str(DIRECTORY / COMPILER)),
                 *("org.eclipse.jdt.internal.compiler.batch.Main", "-source", "17"),
-                *("-target", "17", "-nowarn", "-cp", _joined(self._jars()), "-d", str(fresh)),
+                *("-target", "17", "-nowarn", "-cp", _joined(jars), "-d", str(fresh)),
                 *map(str, sources),
             ]
             _run(command)
@@ -128,6 +141,7 @@ FLINK = JavaProgram(
         ),
     ),
 )
+PAIMON_SPARK = Jars(listed=ROOT / "tools" / "paimon_spark")
 
 
 def _java() -> str:
@@ -145,6 +159,10 @@ def _pyspark_jar(name: str) -> Path:
     assert package.submodule_search_locations is not None
     directory = Path(package.submodule_search_locations[0]) / "jars"
     return next(directory.glob(f"{name}-[0-9]*.jar"))
+
+
+def _are_here(digests: dict[str, str]) -> bool:
+    return all(_digest(DIRECTORY / name) == digest for name, digest in digests.items())
 
 
 def _digest(path: Path) -> str | None:

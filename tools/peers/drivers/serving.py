@@ -15,7 +15,7 @@ from typing import Self
 
 import pyarrow as pa
 
-Answer = dict[str, float] | None
+Answer = dict[str, object] | None
 
 
 def serve(operations: dict[str, Callable[..., Answer]]) -> None:
