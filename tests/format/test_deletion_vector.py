@@ -1,8 +1,6 @@
 """Deletion vectors of the real writer: of golden tables, and of `file_index_vectors.jsonl`."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +9,8 @@ import pytest
 from lakebed.errors import CorruptTableError
 from lakebed.format.deletion_vector import DeletionVectorRef, read_deletion_vector
 from lakebed.storage.memory import MemoryFileIO
+from support.real_vectors import VECTORS, case_of
 
-VECTORS = [
-    vector
-    for line in (Path(__file__).parent / "file_index_vectors.jsonl").read_text("utf-8").splitlines()
-    if (vector := json.loads(line)).get("case", "").startswith("deletion vector")
-]
 PATH = "/t/index/index-a-0"
 DATA_FILE = "data-a.parquet"
 ROWS = 131_073
@@ -47,11 +41,6 @@ def deleted(data: bytes, ref: DeletionVectorRef, *, row_count: int = ROWS) -> li
 
 IN_RANGE = [vector for vector in VECTORS if "beyond" not in vector["case"]]
 BEYOND = next(vector for vector in VECTORS if "beyond" in vector["case"])
-
-
-def case_of(vector: dict[str, Any]) -> str:
-    case: str = vector["case"]
-    return case.removeprefix("deletion vector ")
 
 
 @pytest.mark.parametrize("after", [b"", b"next vector"], ids=["last", "not last"])

@@ -207,7 +207,7 @@ def test_a_bloom_filter_holds_all_values_that_were_added(
     index = index_of(column, indexes_of("STRING", "bloom-filter", {"items": str(items)}))
     kind = table_of({"c": "STRING"}).fields[0].type
     assert isinstance(kind, AtomicType)
-    for text in {text for text in texts if text is not None and "'" not in text}:
+    for text in {text for text in texts if text is not None and not {"'", "\\"} & set(text)}:
         assert index.may_match(parsed(f"c = '{text}'", kind))
 
 

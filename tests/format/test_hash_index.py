@@ -10,6 +10,7 @@ from lakebed.errors import CorruptTableError
 from lakebed.format.binary_row.codec import encode_rows
 from lakebed.format.bucket import hash_rows
 from lakebed.format.hash_index import HASH_INDEX, decode_hashes, encode_hashes
+from lakebed.format.index_manifest import index_entries_from_columns
 from lakebed.format.manifest_file import read_index_manifest
 from support.golden_files import FILE_IO, GoldenFiles
 
@@ -32,7 +33,8 @@ def test_a_golden_index_holds_the_hash_of_every_key_of_its_bucket() -> None:
     golden = GoldenFiles("pk_dynamic_bucket")
     field = golden.schema.field("id")
     manifest = golden.paths.manifest(str(golden.snapshot.index_manifest))
-    entries = [e for e in read_index_manifest(FILE_IO, manifest) if e.index_type == HASH_INDEX]
+    listed = index_entries_from_columns(read_index_manifest(FILE_IO, manifest))
+    entries = [each for each in listed if each.index_type == HASH_INDEX]
     assert len(entries) == 6
     for entry in entries:
         path = golden.paths.index(entry.file_name)

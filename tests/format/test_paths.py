@@ -50,6 +50,7 @@ def test_paths_of_a_table() -> None:
     assert paths.data_file("", 0, "f.parquet") == f"{root}/bucket-0/f.parquet"
     assert paths.bucket("dt=1/hh=2", -2) == f"{root}/dt=1/hh=2/bucket-postpone"
     assert paths.partition("") == root
+    assert paths.staging("u") == f"{root}/.lakebed-staging-u"
 
 
 def test_branch_has_its_own_metadata_and_the_table_s_data() -> None:

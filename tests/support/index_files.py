@@ -1,19 +1,38 @@
 """Writes that bring index files, changelog files and file indexes; and what no snapshot names."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lakebed.format.avro.write_schema import avro_schema_text
 from lakebed.format.data_file_meta import DataFileMeta
-from lakebed.format.index_manifest import DELETION_VECTORS, DeletionVectorRange, IndexManifestEntry
+from lakebed.format.index_manifest import (
+    DELETION_VECTORS,
+    INDEX_MANIFEST_FIELDS,
+    DeletionVectorRange,
+    IndexManifestEntry,
+    index_entries_to_columns,
+    index_records,
+)
 from lakebed.format.manifest_file import read_entries
 from lakebed.format.paths import FileNames
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.storage.file_io import FileIO
+from lakebed.table.committing import commit, delete_written
 from lakebed.table.parts import TableParts, WriteBase
-from lakebed.table.row_changes import append_changes, commit, delete_written, rows_writer
+from lakebed.table.row_changes import append_changes, rows_writer
 from lakebed.table.table import Table
 from lakebed.table.writing.commit_message import CommitMessage
 from support.store_listing import list_files
+
+INDEX_MANIFEST_SCHEMA = json.loads(avro_schema_text(INDEX_MANIFEST_FIELDS))
+"""For Avro files of records that Lakebed itself would not write."""
+
+
+def index_record(entry: IndexManifestEntry) -> dict[str, object]:
+    """The Avro record of an entry."""
+    record: dict[str, object] = index_records(index_entries_to_columns([entry])).to_pylist()[0]
+    return record
 
 
 def index_entry(

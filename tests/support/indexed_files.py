@@ -10,8 +10,9 @@ from lakebed.format.data_file import read_file
 from lakebed.format.data_file_meta import DataFileMeta
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.snapshot import Operation
+from lakebed.table.committing import commit
 from lakebed.table.parts import TableParts
-from lakebed.table.row_changes import append_changes, commit, rows_writer
+from lakebed.table.row_changes import append_changes, rows_writer
 from lakebed.table.table import Table
 from lakebed.table.writing.file_summary import FileSummary, SummaryPlan
 

@@ -8,14 +8,13 @@ from lakebed.errors import CorruptTableError, UnsupportedError
 from lakebed.format.avro.codec import read_records, write_records
 from lakebed.format.deletion_vector import read_deletion_vector
 from lakebed.format.index_manifest import (
-    INDEX_MANIFEST_SCHEMA,
     DeletionVectorRange,
     IndexManifestEntry,
-    index_entry_to_record,
 )
 from lakebed.format.manifest import ENTRY_COLUMNS
 from lakebed.format.paths import TablePaths
 from lakebed.storage.memory import MemoryFileIO
+from lakebed.table.metadata.index_paths import IndexPaths
 from lakebed.table.planning.deletion_vectors import (
     attach_deletion_vectors,
     deletion_vector_refs,
@@ -23,6 +22,7 @@ from lakebed.table.planning.deletion_vectors import (
 )
 from support.golden_answers import golden_queries
 from support.golden_files import FILE_IO, GoldenFiles
+from support.index_files import INDEX_MANIFEST_SCHEMA, index_record
 
 PATHS = TablePaths("/w/t")
 
@@ -31,7 +31,9 @@ PATHS = TablePaths("/w/t")
 def test_rows_left_of_a_golden_table_are_those_that_the_real_engine_reads(name: str) -> None:
     golden = GoldenFiles(name)
     assert golden.snapshot.index_manifest is not None
-    vectors = read_deletion_vectors(FILE_IO, golden.snapshot.index_manifest, paths=golden.paths)
+    vectors = read_deletion_vectors(
+        FILE_IO, golden.snapshot.index_manifest, paths=IndexPaths(golden.paths)
+    )
     entries = attach_deletion_vectors(golden.entries, vectors)
     refs = deletion_vector_refs(entries)
     assert sum(ref is not None for ref in refs) == vectors.num_rows > 0
@@ -78,19 +80,15 @@ HASH = IndexManifestEntry(
 
 
 def vectors_of(*entries: IndexManifestEntry, in_buckets: bool = False) -> pa.Table:
-    return vectors_in([index_entry_to_record(entry) for entry in entries], in_buckets=in_buckets)
+    return vectors_in([index_record(entry) for entry in entries], in_buckets=in_buckets)
 
 
 def vectors_in(records: list[dict[str, object]], *, in_buckets: bool = False) -> pa.Table:
     file_io = MemoryFileIO()
     data = write_records(INDEX_MANIFEST_SCHEMA, records)
     file_io.put_if_absent(PATHS.manifest("index-manifest-0"), data)
-    return read_deletion_vectors(
-        file_io,
-        "index-manifest-0",
-        paths=PATHS,
-        bucket_directory=_bucket_directory if in_buckets else None,
-    )
+    paths = IndexPaths(PATHS, _bucket_directory if in_buckets else None)
+    return read_deletion_vectors(file_io, "index-manifest-0", paths=paths)
 
 
 def _bucket_directory(partition: bytes, bucket: int) -> str:
@@ -149,7 +147,7 @@ def test_two_vectors_of_one_file_are_corrupt() -> None:
 
 def test_a_record_of_another_version_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="index-manifest-0"):
-        vectors_in([{**index_entry_to_record(entry(0, "a")), "_VERSION": 2}])
+        vectors_in([{**index_record(entry(0, "a")), "_VERSION": 2}])
 
 
 def test_old_manifests_without_cardinality_are_read() -> None:
@@ -157,12 +155,12 @@ def test_old_manifests_without_cardinality_are_read() -> None:
     fields = INDEX_MANIFEST_SCHEMA["fields"]
     assert isinstance(fields, list)
     old = {**INDEX_MANIFEST_SCHEMA, "fields": [f for f in fields if f["name"] not in _NEW]}
-    records = [index_entry_to_record(entry(0, "a"))]
+    records = [index_record(entry(0, "a"))]
     data = write_records(old, records)
     assert "_EXTERNAL_PATH" not in read_records(data, "x")[0]
     file_io = MemoryFileIO()
     file_io.put_if_absent(PATHS.manifest("index-manifest-0"), data)
-    vectors = read_deletion_vectors(file_io, "index-manifest-0", paths=PATHS)
+    vectors = read_deletion_vectors(file_io, "index-manifest-0", paths=IndexPaths(PATHS))
     assert vectors["path"].to_pylist() == ["/w/t/index/index-0"]
 
 

@@ -10,9 +10,10 @@ from lakebed.format.index_manifest import DELETION_VECTORS, IndexManifestEntry
 from lakebed.format.manifest import entries_from_columns
 from lakebed.format.manifest_file import read_entries
 from lakebed.format.snapshot import CommitKind, Operation, Snapshot
+from lakebed.table.committing import commit, delete_written
 from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.parts import TableParts
-from lakebed.table.row_changes import append_changes, commit, delete_written, rows_writer
+from lakebed.table.row_changes import append_changes, rows_writer
 from lakebed.table.table import Table
 from lakebed.table.writing.changes import AppendChanges
 from lakebed.table.writing.commit_message import CommitMessage

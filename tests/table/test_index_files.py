@@ -5,7 +5,12 @@ from dataclasses import dataclass
 import pytest
 
 from lakebed.errors import CommitConflictError
-from lakebed.format.index_manifest import DELETION_VECTORS, IndexManifestEntry
+from lakebed.format.index_manifest import (
+    DELETION_VECTORS,
+    IndexManifestEntry,
+    index_entries_from_columns,
+    index_entries_to_columns,
+)
 from lakebed.table.metadata.index_files import (
     IndexChanges,
     Touched,
@@ -103,7 +108,9 @@ def test_a_change_is_combined_with_what_is_listed(case: Combination) -> None:
     changes = IndexChanges(added=case.added, deleted=case.deleted)
 
     def combine() -> list[IndexManifestEntry]:
-        return combined_index_files(case.listed, changes, is_unaware=case.is_unaware, base=7)
+        listed = index_entries_to_columns(case.listed)
+        after = combined_index_files(listed, changes, is_unaware=case.is_unaware, base=7)
+        return index_entries_from_columns(after)
 
     if case.error is None:
         assert sorted(entry.file_name for entry in combine()) == sorted(case.after)
@@ -156,7 +163,11 @@ MOVEMENTS = {
 def test_what_a_commit_builds_on_must_hold_still(case: Movement) -> None:
     def check() -> None:
         check_index_files_kept(
-            case.before, case.now, touched=case.touched, is_unaware=case.is_unaware, base=7
+            index_entries_to_columns(case.before),
+            index_entries_to_columns(case.now),
+            touched=case.touched,
+            is_unaware=case.is_unaware,
+            base=7,
         )
 
     if case.error is None:

@@ -12,6 +12,7 @@ from lakebed.format.arrow.typing import ArrowArray
 from lakebed.format.statistics.stored import ColumnBounds, StatsColumns, bounds_from_stats
 from lakebed.format.type_text import parse_type
 from lakebed.format.types import AtomicType
+from lakebed.table.metadata.index_paths import IndexPaths
 from lakebed.table.planning.deletion_vectors import attach_deletion_vectors, read_deletion_vectors
 from lakebed.table.planning.metadata_answers import MetadataAnswers
 from support.golden_files import FILE_IO, GoldenFiles
@@ -66,7 +67,9 @@ def test_answers_about_golden_tables_are_those_of_the_rows(name: str) -> None:
 def test_deletion_vectors_are_taken_off_the_count_and_hide_the_ends() -> None:
     golden = GoldenFiles("append_dv")
     assert golden.snapshot.index_manifest is not None
-    vectors = read_deletion_vectors(FILE_IO, golden.snapshot.index_manifest, paths=golden.paths)
+    vectors = read_deletion_vectors(
+        FILE_IO, golden.snapshot.index_manifest, paths=IndexPaths(golden.paths)
+    )
     entries = attach_deletion_vectors(golden.entries, vectors)
     answers = MetadataAnswers(files=entries, has_key=False)
     physical = pc.sum(entries["row_count"]).as_py()

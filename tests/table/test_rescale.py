@@ -6,9 +6,11 @@ import pytest
 
 from lakebed.errors import CommitConflictError, InvalidArgumentError, UnsupportedError
 from lakebed.format.snapshot import CommitKind, Operation
+from lakebed.table.committing import commit
 from lakebed.table.metadata.entries import bucket_counts
 from lakebed.table.metadata.partitions import EveryPartition
-from lakebed.table.row_changes import append_changes, commit
+from lakebed.table.partition_choice import Partitions
+from lakebed.table.row_changes import append_changes
 from lakebed.table.table import Table
 from lakebed.table.writing.commit_message import CommitMessage
 from support.effects import reopen
@@ -50,7 +52,7 @@ def test_every_row_is_there_with_the_new_count(shape: Shape, history: str) -> No
 def test_a_partition_is_rescaled_alone_and_the_count_comes_from_the_option() -> None:
     built = build_table(KEYED, [Step("write", range(12))])
     wide = with_buckets(built.table, 4)
-    wide.rescale(partition={"dt": DAYS[1]})
+    wide.rescale(partitions={"dt": DAYS[1]})
     assert counts(wide) == [2, 4, 2]
     assert sorted_rows(wide.scan().to_arrow()) == sorted_rows(built.rows)
     row = built.shape.row(1, 3)
@@ -61,6 +63,65 @@ def test_a_partition_is_rescaled_alone_and_the_count_comes_from_the_option() -> 
     wide.rescale()
     assert counts(wide) == [4, 4, 4]
     assert unnamed_files(built.table, built.file_io) == set()
+
+
+@pytest.mark.parametrize(
+    ("partitions", "where", "after"),
+    [
+        (f"dt={DAYS[0]}", None, [4, 2, 2]),
+        (f" dt = '{DAYS[0]}' ; dt=\"{DAYS[2]}\";", None, [4, 2, 4]),
+        ([{"dt": DAYS[0]}, {"dt": DAYS[1]}], None, [4, 4, 2]),
+        (None, f"dt > '{DAYS[0]}'", [2, 4, 4]),
+        (None, f"dt in ('{DAYS[1]}', 'no such day')", [2, 4, 2]),
+        (None, "dt is null", [2, 2, 2]),
+        ("dt=__DEFAULT_PARTITION__", None, [2, 2, 2]),
+        (None, "true", [4, 4, 4]),
+        (" ", " ", [4, 4, 4]),
+        ([], None, [2, 2, 2]),
+    ],
+)
+def test_partitions_are_chosen_as_the_procedure_chooses_them(
+    partitions: Partitions, where: str | None, after: list[int]
+) -> None:
+    built = build_table(KEYED, [Step("write", range(12))])
+    snapshot = built.table.rescale(4, partitions, where)
+    assert counts(built.table) == after
+    assert (snapshot is None) == (after == [2, 2, 2])
+    assert sorted_rows(built.table.scan().to_arrow()) == sorted_rows(built.rows)
+    assert unnamed_files(built.table, built.file_io) == set()
+
+
+def test_the_partition_of_nulls_is_chosen_by_its_name_on_disk() -> None:
+    built = build_table(APPEND, [Step("write", range(3))])
+    built.table.append(built.arrow([{**built.shape.row(3, 7), "dt": None}]))
+    for chosen in ("dt=__DEFAULT_PARTITION__", [{"dt": None}]):
+        count = max(counts(built.table)) + 1
+        assert built.table.rescale(count, chosen) is not None
+        assert sorted(counts(built.table)) == [2, 2, 2, count]
+
+
+@pytest.mark.parametrize(
+    ("shape", "partitions", "where", "message"),
+    [
+        (KEYED, {"dt": DAYS[0]}, "dt = 'x'", "partitions and where cannot be used together"),
+        (KEYED, "id=1", None, "'id' is no partition column; the partition columns are: dt"),
+        (KEYED, "dt", None, "'dt' is no name=value"),
+        (KEYED, f"dt={DAYS[0]};;dt={DAYS[1]}", None, "'' is no name=value"),
+        (KEYED, "dt='x' || 'y'", None, r"'\|' is not understood"),
+        (KEYED, None, "dt = 'x' and id = 1", "where names id; .* partition columns only.*: dt"),
+        (KEYED, None, "no_such = 1", "no_such"),
+        (Shape(buckets=2), None, "true", "where chooses partitions; .* which are: none"),
+        (Shape(buckets=2), "dt=1", None, "'dt' is no partition column; .* none"),
+    ],
+    ids=str,
+)
+def test_a_choice_of_partitions_that_cannot_be_is_refused_before_anything_is_read(
+    *, shape: Shape, partitions: Partitions, where: str | None, message: str
+) -> None:
+    built = build_table(shape, [Step("write", range(3))])
+    with pytest.raises(InvalidArgumentError, match=message):
+        built.table.rescale(4, partitions, where)
+    assert len(built.table.snapshots()) == 1
 
 
 def test_partitions_that_have_the_count_are_left_alone() -> None:

@@ -5,6 +5,7 @@ their bytes. So what it writes when it closes a file is held back, and a changed
 """
 
 import io
+from collections.abc import Callable
 
 import pyarrow as pa
 
@@ -12,7 +13,7 @@ __all__ = ["HeldSink"]
 
 
 class HeldSink(io.RawIOBase):
-    """Passes bytes on until it is told to hold them back."""
+    """Passes bytes on, but for those of a file's end, which go out changed."""
 
     def __init__(self, sink: pa.NativeFile) -> None:
         """Passes bytes to `sink`, which whoever opened it closes."""
@@ -20,13 +21,16 @@ class HeldSink(io.RawIOBase):
         self._held: list[bytes] | None = None
         self._position = 0
 
-    def hold(self) -> None:
-        """Keeps what comes from here on."""
-        self._held = []
+    def end(self, close: Callable[[], object], change: Callable[[bytes], bytes]) -> None:
+        """Lets a library write the end of a file, and passes on what becomes of it.
 
-    def taken(self) -> bytes:
-        """What was held back."""
-        return b"".join(self._held or [])
+        Args:
+            close: Closes the library's writer.
+            change: From the end that it wrote to the end of the file.
+        """
+        self._held = []
+        close()
+        self._sink.write(change(b"".join(self._held)))
 
     def writable(self) -> bool:
         """True."""

@@ -1,72 +1,72 @@
-"""What does an index manifest say, record by record (format.md 12)?
+"""What does an index manifest say, in columns and record by record (format.md 12)?
 
 It lists every live index file of a snapshot: hash indexes, deletion vectors, global indexes. It is
 written whole each time it changes, so its entries are all ADD.
+
+A table may have an index file for each of its buckets, so they are read, chosen and written as
+columns; an entry is made of those that are used.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 
-from lakebed.errors import CorruptTableError
+from lakebed.errors import CorruptTableError, UnsupportedError
 from lakebed.format.arrow.compute import compute as pc
-from lakebed.format.arrow.typing import ArrowColumn, nulls
+from lakebed.format.arrow.nested import part_of
+from lakebed.format.arrow.types import to_arrow_schema, to_arrow_type
+from lakebed.format.arrow.typing import ArrowArray, ArrowColumn, joined
 from lakebed.format.data_file_meta import FileKind
-from lakebed.format.manifest import (
-    ArrowField,
-    array_of,
-    check_record_version,
-    nullable,
-    record_of,
-    top_record,
-)
+from lakebed.format.file_rows import reshape
+from lakebed.format.manifest import ArrowField, avro_name, stored_columns
+from lakebed.format.schema_definition import schema
+from lakebed.format.type_text import parse_type
+from lakebed.format.types import ArrayType, DataType, RowType
 
 RECORD_VERSION = 1
 DELETION_VECTORS = "DELETION_VECTORS"
-_RANGES = "_DELETIONS_VECTORS_RANGES"
 
-INDEX_MANIFEST_SCHEMA = top_record(
-    {
-        "_VERSION": "int",
-        "_KIND": "int",
-        "_PARTITION": "bytes",
-        "_BUCKET": "int",
-        "_INDEX_TYPE": "string",
-        "_FILE_NAME": "string",
-        "_FILE_SIZE": "long",
-        "_ROW_COUNT": "long",
-        _RANGES: nullable(
-            array_of(
-                nullable(
-                    record_of(
-                        "record__DELETIONS_VECTORS_RANGES",
-                        {
-                            "f0": "string",
-                            "f1": "int",
-                            "f2": "int",
-                            "_CARDINALITY": nullable("long"),
-                        },
-                    )
-                )
-            )
-        ),
-        "_EXTERNAL_PATH": nullable("string"),
-        "_GLOBAL_INDEX": nullable(
-            record_of(
-                "record__GLOBAL_INDEX",
-                {
-                    "_ROW_RANGE_START": "long",
-                    "_ROW_RANGE_END": "long",
-                    "_INDEX_FIELD_ID": "int",
-                    "_EXTRA_FIELD_IDS": nullable(array_of("int")),
-                    "_INDEX_META": nullable("bytes"),
-                    "_SOURCE_META": nullable("bytes"),
-                },
-            )
-        ),
-    }
+_TYPES = {
+    "kind": "INT NOT NULL",
+    "partition": "BYTES NOT NULL",
+    "bucket": "INT NOT NULL",
+    "index_type": "STRING NOT NULL",
+    "file_name": "STRING NOT NULL",
+    "file_size": "BIGINT NOT NULL",
+    "row_count": "BIGINT NOT NULL",
+    "deletions_vectors_ranges": (
+        "ARRAY<ROW<f0 STRING NOT NULL, f1 INT NOT NULL, f2 INT NOT NULL, _CARDINALITY BIGINT>>"
+    ),
+    "external_path": "STRING",
+    "global_index": (
+        "ROW<_ROW_RANGE_START BIGINT NOT NULL, _ROW_RANGE_END BIGINT NOT NULL, "
+        "_INDEX_FIELD_ID INT NOT NULL, _EXTRA_FIELD_IDS ARRAY<INT NOT NULL>, _INDEX_META BYTES, "
+        "_SOURCE_META BYTES>"
+    ),
+}
+_PATHS = {name: avro_name(name) for name in _TYPES}
+_RANGES = _PATHS["deletions_vectors_ranges"]
+
+INDEX_MANIFEST_FIELDS = schema(
+    [("_VERSION", "INT NOT NULL"), *((_PATHS[name], text) for name, text in _TYPES.items())]
+).fields
+"""What an index manifest holds, as the columns of an Avro file."""
+
+_INDEX_FIELDS = [
+    replace(field, name=name) for name, field in zip(_TYPES, INDEX_MANIFEST_FIELDS[1:], strict=True)
+]
+INDEX_COLUMNS = to_arrow_schema(_INDEX_FIELDS)
+"""The columns of index files, named as in the file; what is nested has the file's own names."""
+
+# As a decoder gives them: with nulls anywhere, and large types.
+_DECODED_COLUMNS = pa.schema(
+    [
+        field.with_type(to_arrow_type(parse_type(text.replace(" NOT NULL", ""))))
+        for field, text in zip(INDEX_COLUMNS, _TYPES.values(), strict=True)
+    ]
 )
 
 _VECTOR_FIELDS: list[ArrowField] = [
@@ -157,86 +157,98 @@ class IndexManifestEntry(msgspec.Struct, frozen=True, kw_only=True):
     global_index: GlobalIndexMeta | None = msgspec.field(name="_GLOBAL_INDEX", default=None)
 
 
-def index_entry_to_record(entry: IndexManifestEntry) -> dict[str, object]:
-    """The Avro record of an entry, for `INDEX_MANIFEST_SCHEMA`."""
-    values: dict[str, object] = msgspec.to_builtins(entry, builtin_types=(bytes,))
-    if entry.deletion_vectors_ranges is not None or entry.global_index is not None:
-        values = _without_tuples(values)
-    return {"_VERSION": RECORD_VERSION, **values}
-
-
-def index_entry_from_record(record: Mapping[str, object], path: str) -> IndexManifestEntry:
-    """An entry from its Avro record.
-
-    Args:
-        record: The decoded record.
-        path: The index manifest, for messages.
-
-    Raises:
-        CorruptTableError: A field is missing or of another type.
-        UnsupportedError: The record is of another version.
-    """
-    check_record_version(record.get("_VERSION"), RECORD_VERSION, path=path)
-    try:
-        return msgspec.convert(record, IndexManifestEntry)
-    except msgspec.ValidationError as error:
-        raise CorruptTableError(path, f"not an index manifest record: {error}") from error
-
-
-def deletion_vector_columns(decoded: pa.Table, path: str) -> pa.Table:
-    """The deletion vectors that an index manifest lists, as `DELETION_VECTOR_COLUMNS`.
+def index_columns(decoded: pa.Table, path: str) -> pa.Table:
+    """The index files that an index manifest lists, as `INDEX_COLUMNS`.
 
     Args:
         decoded: The records as columns, from `avro.read_columns`.
         path: The index manifest, for messages.
 
     Raises:
-        CorruptTableError: A column is missing or of another type.
+        CorruptTableError: A field is missing, null or of another type.
         UnsupportedError: A record is of another version.
     """
-    if decoded.num_rows == 0 or _RANGES not in decoded.column_names:
-        return DELETION_VECTOR_COLUMNS.empty_table()
-    try:
-        for version in pc.unique(decoded["_VERSION"]).to_pylist():
-            check_record_version(version, RECORD_VERSION, path=path)
-        entries = decoded.filter(pc.equal(decoded["_INDEX_TYPE"], DELETION_VECTORS))
-        lists = entries[_RANGES].combine_chunks()
-        if entries.num_rows == 0 or lists.null_count == len(lists):
-            return DELETION_VECTOR_COLUMNS.empty_table()
-        counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
-        ranges = pc.list_flatten(lists)
-        owners = entries.take(np.repeat(np.arange(len(counts)), counts))
-        columns: dict[str, ArrowColumn] = {
-            "partition": owners["_PARTITION"],
-            "bucket": owners["_BUCKET"],
-            "index_file_name": owners["_FILE_NAME"],
-            "external_path": _column_or_null(owners, "_EXTERNAL_PATH", pa.string()),
-        }
-        for name, source in _RANGE_COLUMNS.items():
-            is_there = ranges.type.get_field_index(source) >= 0
-            columns[name] = (
-                pc.struct_field(ranges, source) if is_there else nulls(len(ranges), pa.int64())
+    _check_nested(decoded, path)
+    found = stored_columns(
+        decoded, path, schema=_DECODED_COLUMNS, paths=_PATHS, version=RECORD_VERSION
+    )
+    columns = []
+    for column, field in zip(found.columns, _INDEX_FIELDS, strict=True):
+        array, kind = joined(column), to_arrow_type(field.type)
+        if _lacks_values(array, field.type):
+            raise CorruptTableError(path, f"{field.name} of an index file has a null inside")
+        columns.append(reshape(array, kind))
+    return pa.Table.from_arrays(columns, schema=INDEX_COLUMNS)
+
+
+def index_entries_from_columns(columns: pa.Table) -> list[IndexManifestEntry]:
+    """An entry for each row of `INDEX_COLUMNS`; for the few index files that are used."""
+    rows = columns.rename_columns(list(_PATHS.values())).to_pylist()
+    return msgspec.convert(rows, list[IndexManifestEntry])
+
+
+def index_entries_to_columns(entries: Sequence[IndexManifestEntry]) -> pa.Table:
+    """The reverse of `index_entries_from_columns`."""
+    columns = []
+    for attribute, field in zip(IndexManifestEntry.__struct_fields__, INDEX_COLUMNS, strict=True):
+        values = [getattr(entry, attribute) for entry in entries]
+        plain = msgspec.to_builtins(values, builtin_types=(bytes,))
+        columns.append(pa.array(plain, field.type))
+    return pa.Table.from_arrays(columns, schema=INDEX_COLUMNS)
+
+
+def index_records(columns: pa.Table) -> pa.Table:
+    """The columns of an index manifest, `INDEX_MANIFEST_FIELDS`, of `INDEX_COLUMNS`."""
+    version = pa.array(np.full(columns.num_rows, RECORD_VERSION, np.int32))
+    stored = to_arrow_schema(INDEX_MANIFEST_FIELDS)
+    return pa.Table.from_arrays([version, *columns.columns], schema=stored)
+
+
+def deletion_vector_columns(columns: pa.Table) -> pa.Table:
+    """The deletion vectors among index files, as `DELETION_VECTOR_COLUMNS`.
+
+    Args:
+        columns: As `INDEX_COLUMNS`.
+    """
+    files = columns.filter(pc.equal(columns["index_type"], DELETION_VECTORS))
+    lists = joined(files["deletions_vectors_ranges"])
+    counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    ranges = pc.list_flatten(lists)
+    owners = files.take(np.repeat(np.arange(len(counts)), counts))
+    found: dict[str, ArrowColumn] = {
+        "partition": owners["partition"],
+        "bucket": owners["bucket"],
+        "index_file_name": owners["file_name"],
+        "external_path": owners["external_path"],
+        **{name: pc.struct_field(ranges, source) for name, source in _RANGE_COLUMNS.items()},
+    }
+    return pa.table(found).cast(DELETION_VECTOR_COLUMNS)
+
+
+def _check_nested(decoded: pa.Table, path: str) -> None:
+    """Refuses what a reader without columns made of a nullable record: parts of it, or nothing."""
+    for field in decoded.schema:
+        name, _, part = field.name.partition(".")
+        is_lost = part or pa.types.is_null(field.type)
+        if is_lost and name == _PATHS["global_index"]:
+            raise UnsupportedError(
+                f"{path}: its Avro schema has a type that index manifests have not. Read the table "
+                "with another release"
             )
-        found = pa.table(columns).cast(DELETION_VECTOR_COLUMNS)
-    except (KeyError, pa.ArrowException) as error:
-        raise CorruptTableError(path, f"no index manifest: {error}") from error
-    required = found.drop_columns(["external_path", "cardinality"])
-    if any(column.null_count for column in required.columns):
-        raise CorruptTableError(path, "a deletion vector lacks its file, offset or length")
-    return found
 
 
-def _column_or_null(rows: pa.Table, name: str, kind: pa.DataType) -> ArrowColumn:
-    """A column; nulls where the writer was too old to have it."""
-    return rows[name] if name in rows.column_names else nulls(rows.num_rows, kind)
-
-
-def _without_tuples(record: Mapping[str, object]) -> dict[str, object]:
-    """The record with lists for tuples, which an Avro writer takes for something else."""
-    plain: dict[str, object] = {}
-    for name, value in record.items():
-        if isinstance(value, Mapping):
-            plain[name] = _without_tuples(value)
-        else:
-            plain[name] = list(value) if isinstance(value, tuple) else value
-    return plain
+def _lacks_values(array: ArrowArray, kind: DataType) -> bool:
+    """Whether a value inside is null where its type takes none; an element of a list never may."""
+    present = array.drop_null()
+    match kind:
+        case ArrayType(element=element):
+            elements = pc.list_flatten(present)
+            return bool(elements.null_count) or _lacks_values(elements, element)
+        case RowType(fields=fields):
+            return any(
+                (not field.type.nullable and part.null_count) or _lacks_values(part, field.type)
+                for field in fields
+                for part in [part_of(present, field.name)]
+            )
+        case _:
+            return False

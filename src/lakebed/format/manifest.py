@@ -205,19 +205,44 @@ def entry_columns(
         CorruptTableError: A column is missing, null or of another type.
         UnsupportedError: A record is of another version.
     """
-    schema = entry_schema(names)
+    return stored_columns(
+        decoded, path, schema=entry_schema(names), paths=_PATHS, version=RECORD_VERSION
+    )
+
+
+def stored_columns(
+    decoded: pa.Table,
+    path: str,
+    *,
+    schema: pa.Schema,
+    paths: Mapping[str, str],
+    version: int,
+) -> pa.Table:
+    """The flat columns of a file of entries that have a version and a kind.
+
+    Args:
+        decoded: Columns named by their path in the record.
+        path: The file, for messages.
+        schema: The columns out; nullable ones may be missing in the file.
+        paths: Their path in the record, by name.
+        version: Of the records.
+
+    Raises:
+        CorruptTableError: A column is missing, null or of another type.
+        UnsupportedError: A record is of another version.
+    """
     if decoded.num_rows == 0:
         return schema.empty_table()
     stored = dict(zip(decoded.column_names, decoded.columns, strict=True))
     versions = _stored(stored, "_VERSION", pa.field("_VERSION", pa.int32()), path=path)
-    for version in (None,) if versions.null_count else _ends(versions):
-        check_record_version(version, RECORD_VERSION, path=path)
+    for found in (None,) if versions.null_count else _ends(versions):
+        check_record_version(found, version, path=path)
     least, most = _ends(_stored(stored, "_KIND", ENTRY_COLUMNS.field("kind"), path=path))
     if least < FileKind.ADD or most > FileKind.DELETE:
         raise CorruptTableError(path, "a manifest entry is neither ADD (0) nor DELETE (1)")
     columns = []
     for field in schema:
-        source = _PATHS[field.name]
+        source = paths[field.name]
         if field.nullable and source not in stored:
             columns.append(pa.nulls(decoded.num_rows, field.type))
         else:

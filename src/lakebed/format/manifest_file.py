@@ -9,13 +9,10 @@ import pyarrow as pa
 
 from lakebed.errors import CorruptTableError
 from lakebed.format.avro.codec import RowChoice, read_columns, read_records, write_records
+from lakebed.format.avro.write import AvroWriter
 from lakebed.format.data_file_meta import ManifestEntry
-from lakebed.format.index_manifest import (
-    INDEX_MANIFEST_SCHEMA,
-    IndexManifestEntry,
-    index_entry_from_record,
-    index_entry_to_record,
-)
+from lakebed.format.data_file_settings import DataFileSettings
+from lakebed.format.index_manifest import INDEX_MANIFEST_FIELDS, index_columns, index_records
 from lakebed.format.manifest import (
     MANIFEST_LIST_SCHEMA,
     MANIFEST_SCHEMA,
@@ -115,24 +112,37 @@ def write_manifest_list(
     return _write(file_io, path, data)
 
 
-def read_index_manifest(file_io: FileIO, path: str) -> list[IndexManifestEntry]:
-    """The index files that an index manifest names. Raises as `read_manifest`."""
-    records = read_records(file_io.read(path), path)
-    return [index_entry_from_record(record, path) for record in records]
+def read_index_manifest(file_io: FileIO, path: str) -> pa.Table:
+    """The index files that an index manifest names, as `index_manifest.INDEX_COLUMNS`.
+
+    Raises as `read_manifest`.
+    """
+    return index_columns(read_columns(file_io.read(path), path), path)
 
 
 def write_index_manifest(
     file_io: FileIO,
     path: str,
-    entries: Sequence[IndexManifestEntry],
+    index_files: pa.Table,
     *,
     compression: str = "zstd",
     level: int = 1,
 ) -> int:
-    """Writes an index manifest and returns its size in bytes. Raises as `write_manifest`."""
-    records = map(index_entry_to_record, entries)
-    data = write_records(INDEX_MANIFEST_SCHEMA, records, compression=compression, level=level)
-    return _write(file_io, path, data)
+    """Writes an index manifest and returns its size in bytes. Raises as `write_manifest`.
+
+    Args:
+        file_io: The store.
+        path: The index manifest.
+        index_files: As `index_manifest.INDEX_COLUMNS`.
+        compression: Of the file.
+        level: Of zstd.
+    """
+    sink = pa.BufferOutputStream()
+    settings = DataFileSettings(compression=compression, zstd_level=level)
+    writer = AvroWriter(sink, INDEX_MANIFEST_FIELDS, settings)
+    writer.write(index_records(index_files))
+    writer.close()
+    return _write(file_io, path, sink.getvalue().to_pybytes())
 
 
 def _read(file_io: FileIO, path: str, size: int | None) -> bytes:

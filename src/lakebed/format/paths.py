@@ -45,6 +45,8 @@ __all__ = [
 MAIN_BRANCH = "main"
 POSTPONE_BUCKET = -2
 
+# Names that begin with a dot are skipped by whoever lists the directory for data.
+_STAGING_PREFIX = ".lakebed-staging-"
 _COMPRESSION_EXTENSIONS = frozenset({"gz", "bz2", "deflate", "snappy", "lz4", "zst"})
 
 
@@ -180,6 +182,14 @@ class TablePaths:
     def data_file(self, partition_path: str, bucket: int, name: str) -> str:
         """A data file, changelog file or file index in its bucket."""
         return f"{self.bucket(partition_path, bucket)}/{name}"
+
+    def staging(self, unique: str) -> str:
+        """A directory for files of one write that are not the table's yet, by a name of its own.
+
+        Its write deletes it in every outcome. What a killed write left, orphan cleaning may delete,
+        once it is older than any write that may still run; nobody else may.
+        """
+        return f"{self.location}/{_STAGING_PREFIX}{unique}"
 
 
 class FileNames:

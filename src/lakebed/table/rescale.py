@@ -5,7 +5,6 @@ must be those that were read: whoever else writes to the partition meanwhile mak
 Rows that wait for their bucket in `bucket-postpone` stay there.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,12 +14,15 @@ from lakebed.errors import InvalidArgumentError, UnsupportedError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import python_values
 from lakebed.format.paths import POSTPONE_BUCKET
+from lakebed.format.predicate.expressions import Expression
 from lakebed.format.snapshot import Operation, Snapshot
+from lakebed.table.committing import commit, is_unaware
 from lakebed.table.metadata.partitions import PartitionsAmong
+from lakebed.table.partition_choice import Partitions, chosen_partitions
 from lakebed.table.parts import TableParts
 from lakebed.table.planning.visibility import Visibility
 from lakebed.table.reading.scan_source import SnapshotSource
-from lakebed.table.row_changes import commit, is_unaware, rows_writer
+from lakebed.table.row_changes import rows_writer
 from lakebed.table.writing.changes import (
     OverwriteChanges,
     SeenFiles,
@@ -28,29 +30,34 @@ from lakebed.table.writing.changes import (
     replaced_entries,
 )
 from lakebed.table.writing.commit_message import CommitMessage
-from lakebed.table.writing.partition_spec import converted_spec, partition_filter
 
 
 def rescale(
-    parts: TableParts, *, bucket_num: int | None, partition: Mapping[str, object] | None
+    parts: TableParts,
+    *,
+    bucket_num: int | None,
+    partitions: Partitions,
+    where: str | Expression | None,
 ) -> Snapshot | None:
     """Writes partitions anew with another bucket count; those that have it are left alone.
 
     Args:
         parts: The table.
         bucket_num: The bucket count; None for the table's option.
-        partition: Values of partition columns; None for all partitions.
+        partitions: Values of partition columns, or their text; None for all partitions.
+        where: A condition on partition columns instead.
 
     Returns:
         The snapshot; None where there is nothing to do.
 
     Raises:
         CommitConflictError: Another writer changed the partitions meanwhile.
-        InvalidArgumentError: No bucket count that can be, or a table without fixed buckets.
+        InvalidArgumentError: No bucket count that can be, a table without fixed buckets, or no such
+            choice of partitions.
         UnsupportedError: Rows wait for a compaction.
     """
     count = _bucket_count(parts, bucket_num)
-    chosen = partition_filter(converted_spec(partition or {}, parts.schema), parts.schema)
+    chosen = chosen_partitions(parts, partitions, where)
     snapshot = parts.snapshots.latest()
     if snapshot is None:
         return None
@@ -58,12 +65,12 @@ def rescale(
     others = pc.unique(
         live.filter(pc.not_equal(live.column("total_buckets"), count)).column("partition")
     )
-    partitions = PartitionsAmong(frozenset(python_values(others)))
-    live = parts.manifests.of_partitions(live, partitions)
+    rewritten = PartitionsAmong(frozenset(python_values(others)))
+    live = parts.manifests.of_partitions(live, rewritten)
     if live.num_rows == 0:
         return None
     index_files = index_files_of(
-        parts.manifests.index_files(snapshot), partitions, keeps_postponed=True
+        parts.manifests.index_columns(snapshot), rewritten, keeps_postponed=True
     )
     target = _with_buckets(parts, count)
     messages = _written(parts, target, live, snapshot=snapshot)
@@ -71,12 +78,12 @@ def rescale(
         messages=messages,
         manifests=parts.manifests,
         operation=Operation.OVERWRITE,
-        partitions=partitions,
+        partitions=rewritten,
         is_unaware=is_unaware(parts),
         seen=SeenFiles(
             snapshot_id=snapshot.id,
             live=live,
-            index_files=frozenset(entry.file_name for entry in index_files),
+            index_files=frozenset(python_values(index_files["file_name"])),
         ),
         keeps_postponed=True,
     )

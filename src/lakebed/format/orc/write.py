@@ -81,7 +81,6 @@ class OrcWriter:
         """
         check_writable(fields, settings)
         codec, strategy = orc_codec(settings.compression, settings.zstd_level)
-        self._sink = sink
         self._schema = parquet_schema(fields)
         self._stored_schema = pa.schema([_stored_field(field) for field in self._schema])
         self._kinds = [kind for field in fields for kind in _nodes(field.type)]
@@ -120,14 +119,15 @@ class OrcWriter:
         """Writes the last stripe and the footer."""
         if self._held is None:
             self._writer.close()
-            return
-        self._held.hold()
-        self._writer.close()
-        end = self._held.taken()
+        else:
+            self._held.end(self._writer.close, self._with_limits)
+
+    def _with_limits(self, end: bytes) -> bytes:
+        """The end of the file, its types of limited text described as such."""
         tail = read_tail(pa.BufferReader(end), "the file being written")
         row, *types = messages_of(tail.footer, tail.path, _TYPES)
         described = [row, *(_described(*each) for each in zip(types, self._kinds, strict=True))]
-        self._sink.write(end[: tail.footer_start] + tail_with_types(tail, described))
+        return end[: tail.footer_start] + tail_with_types(tail, described)
 
 
 def check_writable(fields: Sequence[DataField], settings: DataFileSettings) -> None:

@@ -44,7 +44,6 @@ class ParquetWriter:
         Raises:
             UnsupportedError: A codec that cannot be written.
         """
-        self._sink = sink
         self._schema = schema
         self._stored_schema = stored_schema(schema)
         self._held = None if self._stored_schema.equals(self._schema) else HeldSink(sink)
@@ -70,10 +69,8 @@ class ParquetWriter:
         """Writes the footer."""
         if self._held is None:
             self._writer.close()
-            return
-        self._held.hold()
-        self._writer.close()
-        self._sink.write(end_with_int96(self._held.taken()))
+        else:
+            self._held.end(self._writer.close, end_with_int96)
 
 
 def check_writable(fields: Sequence[DataField]) -> None:

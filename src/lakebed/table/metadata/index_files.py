@@ -1,7 +1,8 @@
 """The algebra of index files: what a snapshot lists after a change, and what may be committed.
 
-Pure, over the entries of index manifests (format.md 12). An index manifest is written whole, so a
-change is the list before it less what goes plus what comes:
+Pure, over the columns of index manifests (format.md 12): a table may list an index file for each of
+its buckets, and a change is of few. An index manifest is written whole, so a change is the list
+before it less what goes plus what comes:
 
 1. HASH, and DELETION_VECTORS of buckets: a bucket has one file of each type; a new one takes its
    place.
@@ -10,16 +11,28 @@ change is the list before it less what goes plus what comes:
 3. Every other type: any number of files.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+import pyarrow as pa
+
 from lakebed.errors import CommitConflictError
+from lakebed.format.arrow.compute import compute as pc
+from lakebed.format.arrow.typing import ArrowColumn, python_values
 from lakebed.format.hash_index import HASH_INDEX
-from lakebed.format.index_manifest import DELETION_VECTORS, IndexManifestEntry
+from lakebed.format.index_manifest import (
+    DELETION_VECTORS,
+    INDEX_COLUMNS,
+    IndexManifestEntry,
+    deletion_vector_columns,
+    index_entries_to_columns,
+)
 
 _REPEAT = "Nothing was committed; read the table again and repeat the change"
 
 Bucket = tuple[bytes, int]
+_SLOT = ("partition", "bucket", "index_type")
 _Slot = tuple[bytes, int, str]
 _Place = tuple[str, bytes]
 
@@ -63,16 +76,12 @@ class Touched:
 
 
 def combined_index_files(
-    listed: Sequence[IndexManifestEntry],
-    changes: IndexChanges,
-    *,
-    is_unaware: bool,
-    base: int,
-) -> list[IndexManifestEntry]:
+    listed: pa.Table, changes: IndexChanges, *, is_unaware: bool, base: int
+) -> pa.Table:
     """What is listed after a change.
 
     Args:
-        listed: The index files at snapshot `base`.
+        listed: The index files at snapshot `base`, as `INDEX_COLUMNS`.
         changes: What comes and goes.
         is_unaware: Whether the table has no buckets.
         base: Snapshot id, for messages.
@@ -81,25 +90,25 @@ def combined_index_files(
         CommitConflictError: A file to delete is not listed, one to add is, or a bucket or a data
             file would have two indexes of a type.
     """
-    names = {entry.file_name for entry in listed}
-    gone = {entry.file_name for entry in changes.deleted}
-    if gone - names:
+    gone = pa.array(sorted({entry.file_name for entry in changes.deleted}), pa.string())
+    lost = gone.filter(pc.invert(pc.is_in(gone, value_set=listed["file_name"])))
+    if len(lost):
         raise CommitConflictError(
-            f"index file {min(gone - names)}, which this commit replaces, is no longer listed in "
+            f"index file {lost[0]}, which this commit replaces, is no longer listed in "
             f"snapshot {base}: another writer replaced it. {_REPEAT}"
         )
-    left = [entry for entry in listed if entry.file_name not in gone]
+    left = listed.filter(pc.invert(pc.is_in(listed["file_name"], value_set=gone)))
     taken = _slots(changes.added, is_unaware=is_unaware)
-    kept = [entry for entry in left if _slot(entry, is_unaware=is_unaware) not in taken]
-    _check_names({entry.file_name for entry in left}, changes.added, base=base)
+    kept = left.filter(pc.invert(_are_among(left, _SLOT, taken)))
+    _check_names(left, changes.added, base=base)
     if is_unaware:
         _check_owners(kept, changes.added, base=base)
-    return [*kept, *changes.added]
+    return pa.concat_tables([kept, index_entries_to_columns(changes.added)])
 
 
 def check_index_files_kept(
-    before: Sequence[IndexManifestEntry],
-    now: Sequence[IndexManifestEntry],
+    before: pa.Table,
+    now: pa.Table,
     *,
     touched: Touched,
     is_unaware: bool,
@@ -108,7 +117,7 @@ def check_index_files_kept(
     """What a commit builds on must be indexed as it was when its writers started.
 
     Args:
-        before: The index files that the writers started from.
+        before: The index files that the writers started from, as `INDEX_COLUMNS`.
         now: The index files at snapshot `base`.
         touched: What the commit builds on.
         is_unaware: Whether the table has no buckets.
@@ -188,27 +197,33 @@ def _slots(added: Iterable[IndexManifestEntry], *, is_unaware: bool) -> set[_Slo
     return taken
 
 
-def _check_names(names: set[str], added: Iterable[IndexManifestEntry], *, base: int) -> None:
-    for entry in added:
-        if entry.file_name in names:
-            raise CommitConflictError(
-                f"index file {entry.file_name} is listed in snapshot {base} already; nothing was "
-                "committed"
-            )
-        names.add(entry.file_name)
+def _check_names(left: pa.Table, added: Collection[IndexManifestEntry], *, base: int) -> None:
+    name = _first_owned(left["file_name"], [entry.file_name for entry in added])
+    if name is not None:
+        raise CommitConflictError(
+            f"index file {name} is listed in snapshot {base} already; nothing was committed"
+        )
 
 
-def _check_owners(
-    kept: Iterable[IndexManifestEntry], added: Iterable[IndexManifestEntry], *, base: int
-) -> None:
-    owned = set(_data_files(kept))
-    for name in _data_files(added):
-        if name in owned:
-            raise CommitConflictError(
-                f"data file {name} has a deletion vector in snapshot {base} already, and may have "
-                f"one only: another writer deleted rows of it. {_REPEAT}"
-            )
-        owned.add(name)
+def _check_owners(kept: pa.Table, added: Collection[IndexManifestEntry], *, base: int) -> None:
+    owned = deletion_vector_columns(kept)["data_file_name"]
+    name = _first_owned(owned, _data_files(added))
+    if name is not None:
+        raise CommitConflictError(
+            f"data file {name} has a deletion vector in snapshot {base} already, and may have "
+            f"one only: another writer deleted rows of it. {_REPEAT}"
+        )
+
+
+def _first_owned(owned: ArrowColumn, names: list[str]) -> str | None:
+    """The first name that is among others already, or comes twice."""
+    new = pa.array(names, pa.string())
+    taken = set(python_values(new.filter(pc.is_in(new, value_set=owned))))
+    for name in names:
+        if name in taken:
+            return name
+        taken.add(name)
+    return None
 
 
 def _data_files(entries: Iterable[IndexManifestEntry]) -> list[str]:
@@ -220,30 +235,45 @@ def _data_files(entries: Iterable[IndexManifestEntry]) -> list[str]:
     ]
 
 
-def _hash_files(entries: Iterable[IndexManifestEntry], touched: Touched) -> set[str]:
-    return {
-        entry.file_name
-        for entry in entries
-        if entry.index_type == HASH_INDEX and entry.partition in touched.partitions
-    }
+def _hash_files(listed: pa.Table, touched: Touched) -> set[str]:
+    wanted = [(partition, HASH_INDEX) for partition in touched.partitions]
+    found = listed.filter(_are_among(listed, ("partition", "index_type"), wanted))
+    return set(python_values(found["file_name"]))
 
 
-def _owners(entries: Iterable[IndexManifestEntry], touched: Touched) -> dict[_Place, str]:
+def _owners(listed: pa.Table, touched: Touched) -> dict[_Place, str]:
     """The index file of each data file's vector."""
-    return {
-        (f"data file {each.data_file_name}", b""): entry.file_name
-        for entry in entries
-        if entry.index_type == DELETION_VECTORS
-        for each in entry.deletion_vectors_ranges or ()
-        if each.data_file_name in touched.data_files
-    }
+    vectors = deletion_vector_columns(listed)
+    names = pa.array(list(touched.data_files), pa.string())
+    found = vectors.filter(pc.is_in(vectors["data_file_name"], value_set=names))
+    owners = zip(
+        python_values(found["data_file_name"]),
+        python_values(found["index_file_name"]),
+        strict=True,
+    )
+    return {(f"data file {name}", b""): index_file for name, index_file in owners}
 
 
-def _bucket_vectors(entries: Iterable[IndexManifestEntry], touched: Touched) -> dict[_Place, str]:
+def _bucket_vectors(listed: pa.Table, touched: Touched) -> dict[_Place, str]:
     """The index file of each bucket's vectors."""
+    wanted = [(*bucket, DELETION_VECTORS) for bucket in touched.buckets]
+    found = listed.filter(_are_among(listed, _SLOT, wanted))
+    columns = (python_values(found[name]) for name in ("bucket", "partition", "file_name"))
     return {
-        (f"bucket {entry.bucket}", entry.partition): entry.file_name
-        for entry in entries
-        if entry.index_type == DELETION_VECTORS
-        and (entry.partition, entry.bucket) in touched.buckets
+        (f"bucket {bucket}", partition): name
+        for bucket, partition, name in zip(*columns, strict=True)
     }
+
+
+def _are_among(
+    rows: pa.Table, names: tuple[str, ...], wanted: Collection[tuple[object, ...]]
+) -> ArrowColumn:
+    """Which rows have one of some combinations of values in some columns."""
+    schema = pa.schema([INDEX_COLUMNS.field(name) for name in names])
+    values = [[each[place] for each in wanted] for place in range(len(names))]
+    keys = pa.table(values, schema=schema)
+    places = rows.select(list(names)).append_column("place", pa.array(np.arange(rows.num_rows)))
+    found = places.join(keys, keys=list(names), join_type="left semi")["place"]
+    mask = np.zeros(rows.num_rows, np.bool_)
+    mask[found.to_numpy()] = True
+    return pa.array(mask)

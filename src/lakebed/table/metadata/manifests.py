@@ -17,7 +17,11 @@ from lakebed.format.data_file_meta import (
     ManifestEntry,
     SimpleStats,
 )
-from lakebed.format.index_manifest import IndexManifestEntry
+from lakebed.format.index_manifest import (
+    INDEX_COLUMNS,
+    IndexManifestEntry,
+    index_entries_from_columns,
+)
 from lakebed.format.manifest import (
     ENTRY_COLUMNS,
     ManifestFileMeta,
@@ -182,16 +186,20 @@ class Manifests:
         index = ENTRY_COLUMNS.get_field_index("kind")
         return entries_from_columns(live.set_column(index, ENTRY_COLUMNS.field("kind"), kind))
 
-    def index_files(self, snapshot: Snapshot | None) -> list[IndexManifestEntry]:
-        """The index files that a snapshot lists; none where there is no snapshot.
+    def index_columns(self, snapshot: Snapshot | None) -> pa.Table:
+        """The index files that a snapshot lists, as `INDEX_COLUMNS`; none where there is none.
 
         Raises:
             CorruptTableError: Its index manifest cannot be read.
             NotFoundError: It is gone with the snapshot.
         """
         if snapshot is None or snapshot.index_manifest is None:
-            return []
+            return INDEX_COLUMNS.empty_table()
         return read_index_manifest(self.file_io, self.paths.manifest(snapshot.index_manifest))
+
+    def index_files(self, snapshot: Snapshot | None) -> list[IndexManifestEntry]:
+        """The same as entries; for few index files."""
+        return index_entries_from_columns(self.index_columns(snapshot))
 
     def write(
         self,
@@ -200,7 +208,7 @@ class Manifests:
         *,
         names: FileNames,
         changelog: Sequence[ManifestEntry] = (),
-        index_files: Sequence[IndexManifestEntry] | None = None,
+        index_files: pa.Table | None = None,
     ) -> WrittenLists:
         """Writes the manifests and lists of the snapshot to come; on an error, leaves none.
 
@@ -209,7 +217,8 @@ class Manifests:
             latest: The snapshot before.
             names: Fresh file names.
             changelog: ADD entries of changelog files.
-            index_files: Every index file of the snapshot to come; None for those of `latest`.
+            index_files: Every index file of the snapshot to come, as `INDEX_COLUMNS`; None for
+                those of `latest`.
         """
         written: list[str] = []
         try:
@@ -245,13 +254,17 @@ class Manifests:
                 self.file_io.delete(path)
 
     def _write_index_manifest(
-        self, index_files: Sequence[IndexManifestEntry], names: FileNames, written: list[str]
+        self, index_files: pa.Table, names: FileNames, written: list[str]
     ) -> str:
         name = names.index_manifest()
         path = self.paths.manifest(name)
         written.append(path)
         write_index_manifest(
-            self.file_io, path, index_files, compression=self.compression, level=self.zstd_level
+            self.file_io,
+            path,
+            index_files,
+            compression=self.compression,
+            level=self.zstd_level,
         )
         return name
 

@@ -9,7 +9,6 @@ from lakebed.format.arrow.typing import ArrowArray
 from lakebed.format.index_manifest import GlobalIndexMeta, IndexManifestEntry
 from lakebed.format.json_text import format_json, parse_json_object
 from lakebed.format.manifest import ManifestFileMeta
-from lakebed.format.manifest_file import read_index_manifest
 from lakebed.format.types import RowType
 from lakebed.table.system.kind import (
     MetadataView,
@@ -114,10 +113,7 @@ TABLE_INDEXES = SystemTableKind(name="table_indexes", schema=_INDEX_SCHEMA, rows
 
 def index_entries(view: MetadataView) -> list[IndexManifestEntry]:
     """The index files of the snapshot."""
-    if view.snapshot is None or view.snapshot.index_manifest is None:
-        return []
-    path = view.parts.paths.manifest(view.snapshot.index_manifest)
-    return read_index_manifest(view.parts.file_io, path)
+    return view.parts.manifests.index_files(view.snapshot)
 
 
 def _ranges(entry: IndexManifestEntry) -> list[dict[str, object]] | None:
