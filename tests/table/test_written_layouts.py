@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from lakebed.errors import InvalidTableError, UnsupportedError
+from lakebed.format.arrow.types import to_arrow_schema
 from lakebed.format.arrow.typing import python_values
 from lakebed.format.data_file_meta import DataFileMeta
 from lakebed.format.manifest import entries_from_columns
@@ -156,3 +157,31 @@ def test_a_layout_that_cannot_be_written_makes_no_table(
 ) -> None:
     with pytest.raises(error, match=says):
         make(options)
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "avro", "orc"])
+def test_null_structs_whose_parts_may_not_be_null_are_read_and_written_again(
+    file_format: str,
+) -> None:
+    catalog = open_catalog(MemoryFileIO())
+    catalog.create_database("db")
+    table = catalog.create_table(
+        "db.t",
+        schema=schema(
+            [
+                ("id", "BIGINT NOT NULL"),
+                ("s", "ROW<x BIGINT NOT NULL, y STRING>"),
+                ("l", "ARRAY<ROW<x INT NOT NULL>>"),
+            ]
+        ),
+        primary_key=["id"],
+        options={"bucket": "2", "file.format": file_format},
+    )
+    rows: list[dict[str, object]] = [
+        {"id": 1, "s": None, "l": [None, {"x": 1}]},
+        {"id": 2, "s": {"x": 3, "y": None}, "l": None},
+    ]
+    table.append(pa.Table.from_pylist(rows, schema=to_arrow_schema(table.schema.fields)))
+    found = table.scan().to_arrow()
+    table.append(found)
+    assert sorted(table.scan().to_arrow().to_pylist(), key=lambda row: row["id"]) == rows

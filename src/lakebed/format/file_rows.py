@@ -119,7 +119,7 @@ def reshape(array: ArrowArray, target: pa.DataType) -> ArrowArray:
         ArrowException: The types do not fit.
         KeyError: A field of a struct is missing.
     """
-    if array.type == target:
+    if array.type.equals(target, check_metadata=True):
         return array
     if isinstance(target, pa.StructType):
         return _reshape_struct(array, target)

@@ -11,6 +11,7 @@ from lakebed.errors import UnsupportedError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.types import to_arrow_schema
 from lakebed.format.arrow.typing import ArrowChunks, rows_without_columns
+from lakebed.format.fitted_rows import with_schema
 from lakebed.format.key_value import VALUE_KIND
 from lakebed.format.predicate.evaluation import filter_table
 from lakebed.format.predicate.expressions import Expression
@@ -134,7 +135,7 @@ class AuditReader:
             if not self.columns:
                 yield rows_without_columns(found.num_rows)
             elif found.num_rows:
-                yield from found.select(list(self.columns)).cast(schema).to_batches()
+                yield from with_schema(found.select(list(self.columns)), schema).to_batches()
 
     def count(self, split: Split) -> int:
         """Number of rows of one split."""

@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from lakebed.format.arrow.compute import compute as pc
-from lakebed.format.binary_row.codec import decode_rows
 from lakebed.lsm.runs import sections
-from lakebed.lsm.sort_keys import dense_ranks, sort_words
+from lakebed.table.planning.key_ranks import key_ranks
 from lakebed.table.planning.plan import Planner
 from lakebed.table.planning.split import Split, SplitSection
 
@@ -45,7 +44,7 @@ def diff_splits(planner: Planner, before: pa.Table, after: pa.Table) -> list[Spl
     entries = pa.concat_tables([before, after], promote_options="default")
     if entries.num_rows == 0:
         return []
-    lows, highs = _key_ranks(planner, entries)
+    lows, highs = key_ranks(entries, planner.table_schema)
     files = planner.split_files.files(entries)
     return [
         Split(
@@ -59,14 +58,3 @@ def diff_splits(planner: Planner, before: pa.Table, after: pa.Table) -> list[Spl
         for group in planner.split_files.groups(entries)
         for found in sections([lows[i] for i in group.rows], [highs[i] for i in group.rows])
     ]
-
-
-def _key_ranks(planner: Planner, entries: pa.Table) -> tuple[list[int], list[int]]:
-    schema = planner.table_schema
-    types = [schema.field(name).type for name in schema.trimmed_primary_keys]
-    rows = pa.chunked_array(
-        [*entries.column("min_key").chunks, *entries.column("max_key").chunks], pa.binary()
-    )
-    columns = decode_rows(rows.combine_chunks(), types, source="min_key, max_key")
-    ranks = dense_ranks(sort_words([pa.chunked_array([column]) for column in columns]))
-    return ranks[: entries.num_rows].tolist(), ranks[entries.num_rows :].tolist()

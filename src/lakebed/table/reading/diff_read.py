@@ -15,14 +15,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
-from lakebed.format.arrow.typing import ArrowChunks, rows_without_columns
+from lakebed.format.arrow.typing import rows_without_columns
+from lakebed.format.fitted_rows import with_schema
 from lakebed.format.key_value import VALUE_KIND
 from lakebed.format.predicate.evaluation import filter_table
 from lakebed.format.schema import TableSchema
 from lakebed.lsm.merge import DELETE, are_adds
+from lakebed.lsm.same_rows import same_rows
 from lakebed.lsm.sort_keys import sort_words
 from lakebed.table.planning.split import Split, SplitSection
 from lakebed.table.reading.read import SplitReader
@@ -67,7 +68,7 @@ class DiffReader:
             if not self.columns:
                 yield rows_without_columns(table.num_rows)
                 continue
-            yield from table.select(self.columns).cast(schema).to_batches()
+            yield from with_schema(table.select(self.columns), schema).to_batches()
 
     def count(self, split: Split) -> int:
         """Number of rows of one split."""
@@ -109,7 +110,7 @@ class DiffReader:
 
     def _difference(self, before: pa.Table, after: pa.Table) -> pa.Table:
         in_before, in_after = _pairs(before, after, self.table_schema.trimmed_primary_keys)
-        is_same = _same_rows(
+        is_same = same_rows(
             before.take(in_before),
             after.take(in_after),
             self.table_schema.names,
@@ -152,24 +153,3 @@ def _pairs(before: pa.Table, after: pa.Table, keys: tuple[str, ...]) -> tuple[Po
     # The sort is stable, so the older side comes first.
     first = np.flatnonzero(equal)
     return order[first], order[first + 1] - before.num_rows
-
-
-def _same_rows(before: pa.Table, after: pa.Table, names: list[str]) -> npt.NDArray[np.bool_]:
-    same = np.ones(before.num_rows, np.bool_)
-    for name in names:
-        same &= _same_values(before.column(name), after.column(name))
-    return same
-
-
-def _same_values(before: ArrowChunks, after: ArrowChunks) -> npt.NDArray[np.bool_]:
-    left, right = (pl.Series(values=_bits(values).combine_chunks()) for values in (before, after))
-    same: npt.NDArray[np.bool_] = left.eq_missing(right).to_numpy()
-    return same
-
-
-def _bits(values: ArrowChunks) -> ArrowChunks:
-    """Floating numbers are the same when their bits are: -0.0 is not 0.0, and NaN is NaN."""
-    if not pa.types.is_floating(values.type):
-        return values
-    whole = pa.int32() if values.type.bit_width == 32 else pa.int64()
-    return pa.chunked_array([chunk.view(whole) for chunk in values.chunks], whole)

@@ -16,6 +16,7 @@ from lakebed.format.arrow.types import to_arrow_schema
 from lakebed.format.arrow.typing import rows_without_columns
 from lakebed.format.deletion_vector import read_deletion_vector
 from lakebed.format.evolution import file_columns
+from lakebed.format.fitted_rows import with_schema
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.predicate.evaluation import filter_table
 from lakebed.format.predicate.expressions import Expression, columns_of, split_by_columns
@@ -23,7 +24,7 @@ from lakebed.format.schema import TableSchema
 from lakebed.format.types import DataField
 from lakebed.lsm.engines import Folding, Picking, merging_of
 from lakebed.lsm.folding import folded_rows
-from lakebed.lsm.section_plan import Mask
+from lakebed.lsm.section_plan import Mask, SectionFile
 from lakebed.lsm.winners import winner_masks
 from lakebed.storage.file_io import FileIO
 from lakebed.table.planning.split import Split, SplitFile, SplitSection
@@ -73,7 +74,7 @@ class SplitReader:
                 yield rows_without_columns(table.num_rows)
                 continue
             _check_nulls(table, schema, split)
-            yield from table.select(self.columns).cast(schema).to_batches()
+            yield from with_schema(table.select(self.columns), schema).to_batches()
 
     def reads_as_stored(self, split: Split) -> bool:
         """Whether a reader of Parquet that knows columns by name alone gets this split right.
@@ -162,7 +163,7 @@ class SplitReader:
 
     def _masks(self, section: SplitSection, picking: Picking) -> list[Mask]:
         return winner_masks(
-            self._section_files(section),
+            self.section_files(section),
             order=picking.order,
             pick=picking.pick,
             budget_bytes=self.merge_memory,
@@ -173,7 +174,7 @@ class SplitReader:
         self, section: SplitSection, folding: Folding, wanted: Sequence[str]
     ) -> Iterator[pa.Table]:
         return folded_rows(
-            self._section_files(section),
+            self.section_files(section),
             order=folding.order,
             engine=folding.engine,
             wanted=wanted,
@@ -182,7 +183,8 @@ class SplitReader:
             keep_deletes=self.keep_deletes,
         )
 
-    def _section_files(self, section: SplitSection) -> list["_SectionFile"]:
+    def section_files(self, section: SplitSection) -> Sequence[SectionFile]:
+        """The files of a section as the merge kernel sees them."""
         return [
             _SectionFile(
                 view=self._view(file, ()), run=run, reader=self, removed_rows=self.removed(file)

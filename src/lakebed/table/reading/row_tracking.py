@@ -16,6 +16,7 @@ from lakebed.errors import CorruptTableError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.types import to_arrow_schema
 from lakebed.format.arrow.typing import python_values
+from lakebed.format.fitted_rows import with_schema
 from lakebed.format.key_value import SEQUENCE_NUMBER
 from lakebed.format.predicate.evaluation import filter_table
 from lakebed.format.predicate.expressions import Expression, columns_of
@@ -137,7 +138,7 @@ class RowTrackingReader:
             for rows in self._read_file(file):
                 found = rows if self.predicate is None else filter_table(rows, self.predicate)
                 if found.num_rows:
-                    yield from found.select(list(self.columns)).cast(schema).to_batches()
+                    yield from with_schema(found.select(list(self.columns)), schema).to_batches()
 
     def count(self, split: Split) -> int:
         """Number of rows of one split."""
