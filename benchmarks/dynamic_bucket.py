@@ -19,13 +19,14 @@ import pyarrow as pa
 from benchmarks.datasets import CACHE
 from benchmarks.harness import Contender, Effort, Outcome, Target, alternate
 from lakebed.format.binary_row.codec import EMPTY_ROW
-from lakebed.format.index_manifest import IndexManifestEntry
+from lakebed.format.index_manifest import IndexManifestEntry, index_entries_to_columns
 from lakebed.format.paths import FileNames, TablePaths
 from lakebed.format.schema import TableSchema
 from lakebed.format.schema_builder import build_schema
 from lakebed.format.schema_definition import schema
 from lakebed.options.table_options import TableOptions
 from lakebed.storage.local import LocalFileIO
+from lakebed.table.metadata.index_paths import IndexPaths
 from lakebed.table.writing.bucket_room import BucketGrowth
 from lakebed.table.writing.dynamic_buckets import DynamicBuckets, HashIndexes
 
@@ -74,9 +75,9 @@ def _router(location: Path, stored: list[IndexManifestEntry]) -> DynamicBuckets:
         table_schema=_schema(),
         growth=BucketGrowth.of(TableOptions.parse({}, has_primary_key=True)),
         indexes=HashIndexes.of(
-            stored,
+            index_entries_to_columns(stored),
             file_io=LocalFileIO(),
-            paths=TablePaths(str(location)),
+            paths=IndexPaths(TablePaths(str(location))),
             names=FileNames(lambda: str(uuid.uuid4())),
         ),
     )

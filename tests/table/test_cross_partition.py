@@ -91,6 +91,13 @@ def test_a_key_is_in_one_partition_through_any_life(
         assert orphans(table, table.file_io) == set()
 
 
+def test_a_key_that_leaves_and_comes_back_within_a_batch_is_kept() -> None:
+    table = make()
+    table.append(arrow([(1, "x", 1), (2, "x", 1)]))
+    table.append(arrow([(1, "y", 2), (2, "y", 2), (1, "x", 3), (2, "a longer name", 3)]))
+    assert stored(table) == [(1, "x", 3), (2, "a longer name", 3)]
+
+
 def test_a_delete_reaches_a_key_in_whatever_partition_it_is() -> None:
     table = make()
     table.append(arrow([(1, "x", 1), (2, "x", 1), (3, "y", 1)]))
@@ -205,3 +212,19 @@ def test_a_table_that_has_a_key_in_two_partitions_is_not_written_on() -> None:
     with pytest.raises(CorruptTableError, match=r"a key is in partition .* and in another one"):
         reopen(table, table.file_io, seed=4).append(arrow([(3, "x", 1)]))
     assert stored(table) == [(1, "x", 1), (1, "y", 2)]
+
+
+def test_buckets_fill_up_through_several_writers_and_keys_that_leave_make_room() -> None:
+    table = make()
+    for first in (0, 2, 4):
+        other = reopen(table, table.file_io, seed=first + 2)
+        other.append(arrow([(first, "x", 0), (first + 1, "x", 0)]))
+    with table.writer() as writer:
+        writer.append(arrow([(0, "y", 1)]))
+        writer.append(arrow([(6, "x", 1)]))
+    sizes: dict[tuple[object, ...], int] = {}
+    plan = table.scan(columns=["id"]).plan()
+    for split in plan.splits:
+        place = (*split.partition, split.bucket)
+        sizes[place] = sum(batch.num_rows for batch in plan.reader.read(split))
+    assert sizes == {("x", 0): 3, ("x", 1): 3, ("y", 0): 1}

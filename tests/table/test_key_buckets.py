@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lakebed.errors import InvalidTableError
 from lakebed.options.table_options import TableOptions
-from lakebed.table.writing.bucket_room import BucketGrowth, BucketRoom, assigners_of
+from lakebed.table.writing.bucket_room import BucketGrowth, BucketRoom, Share, assigners_of
 from lakebed.table.writing.key_buckets import KeyBuckets
 
 KEYS = st.integers(-6, 6) | st.integers(-(2**31), 2**31 - 1)
@@ -74,27 +74,64 @@ def test_batches_come_to_the_same_buckets_as_key_by_key(
         before = dict(model.counts)
         assert keys.assign(hashes(batch)).tolist() == [model.assign(key) for key in batch]
         if reopens:
-            changed = {bucket: hashed.tolist() for bucket, hashed in keys.changed()}
-            assert set(changed) == {b for b, n in model.counts.items() if before.get(b) != n}
-            stored.update(changed)
+            added = {bucket: hashed.tolist() for bucket, hashed in keys.added()}
+            assert set(added) == {b for b, n in model.counts.items() if before.get(b) != n}
+            stored = {b: stored.get(b, []) + added.get(b, []) for b in {*stored, *added}}
             kept = [(bucket, hashes(held)) for bucket, held in stored.items()]
             keys = KeyBuckets(kept, rule, partition_hash=partition_hash)
     if not reopens:
-        stored = {bucket: hashed.tolist() for bucket, hashed in keys.changed()}
+        stored = {bucket: hashed.tolist() for bucket, hashed in keys.added()}
     told = {key: bucket for bucket, held in stored.items() for key in held}
     assert told == model.bucket_of
     assert sum(map(len, stored.values())) == len(told)
 
 
-def test_full_buckets_take_more_keys_when_there_may_be_no_more_buckets() -> None:
-    keys = KeyBuckets([], growth(10, limit=3), partition_hash=0)
+@given(
+    batches=BATCHES,
+    settings=st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=8, max_size=8),
+    partition_hash=st.integers(-(2**31), 2**31 - 1),
+)
+def test_tasks_that_know_their_share_only_give_each_key_one_bucket_and_each_bucket_one_task(
+    *, batches: list[list[int]], settings: list[tuple[int, int]], partition_hash: int
+) -> None:
+    told: dict[int, int] = {}
+    stored: dict[int, list[int]] = {}
+    for batch, (assigners, wanted) in zip(batches, settings, strict=False):
+        rule, tasks = growth(3, assigners=assigners), min(wanted, assigners)
+        owners = assigners_of(hashes(batch), partition_hash, assigners)
+        touched: list[int] = []
+        files = [(bucket, hashes(held)) for bucket, held in stored.items()]
+        for number in range(tasks):
+            share = Share(number, tasks)
+            mine = hashes(batch)[share.has(owners)]
+            keys = KeyBuckets(files, rule, partition_hash=partition_hash, share=share)
+            for key, bucket in zip(mine.tolist(), keys.assign(mine).tolist(), strict=True):
+                assert told.setdefault(key, bucket) == bucket
+            for bucket, added in keys.added():
+                touched.append(bucket)
+                stored[bucket] = stored.get(bucket, []) + added.tolist()
+        assert len(touched) == len(set(touched))
+    assert {key: bucket for bucket, held in stored.items() for key in held} == told
+    assert sum(map(len, stored.values())) == len(told)
+
+
+def test_a_key_of_another_task_is_not_given_a_bucket() -> None:
+    keys = KeyBuckets([], growth(3, assigners=4), partition_hash=0, share=Share(1, 2))
+    assert keys.assign(hashes([1, 3])).tolist() == [1, 3]
+    with pytest.raises(RuntimeError, match="keys of another task"):
+        keys.assign(hashes([1, 2]))
+
+
+@pytest.mark.parametrize("assigners", [1, 2, 4])
+def test_full_buckets_take_more_keys_when_there_may_be_no_more_buckets(assigners: int) -> None:
+    keys = KeyBuckets([], growth(10, limit=8, assigners=assigners), partition_hash=0)
     chance = np.random.default_rng(5)
     many = chance.integers(-(2**31), 2**31, 10_000).astype(np.int32)
     buckets = keys.assign(many)
-    assert set(buckets.tolist()) == {0, 1, 2}
-    assert np.bincount(buckets).min() > 2_500
+    assert set(buckets.tolist()) == set(range(8))
+    assert np.bincount(buckets).min() > 1_000
     assert (keys.assign(many) == buckets).all()
-    assert sum(len(held) for _, held in keys.changed()) == len(np.unique(many))
+    assert sum(len(held) for _, held in keys.added()) == len(np.unique(many))
 
 
 def test_more_buckets_than_the_format_knows_are_refused() -> None:
@@ -127,6 +164,8 @@ def test_keys_that_leave_make_room() -> None:
         ({"initial-buckets": "2", "assigner-parallelism": "3"}, 2, 32767),
         ({"initial-buckets": "8", "max-buckets": "5"}, 5, 5),
         ({"max-buckets": "1"}, 1, 1),
+        ({"assigner-parallelism": "9", "max-buckets": "5"}, 5, 5),
+        ({"max-buckets": "40000"}, 1, 32767),
     ],
 )
 def test_initial_buckets_and_assigners_split_keys_into_classes(

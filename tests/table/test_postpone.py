@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -90,7 +91,15 @@ def test_the_number_of_buckets_is_a_power_of_two_that_the_rows_need(
     assert size.buckets(row_count=row_count, size_bytes=size_bytes) == buckets
 
 
-@pytest.mark.parametrize("key", ["default-bucket-num", "target-row-num-per-bucket"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "default-bucket-num",
+        "target-row-num-per-bucket",
+        "target-size-per-bucket",
+        "batch-write-fixed-bucket.max-parallelism",
+    ],
+)
 def test_options_of_postponed_buckets_out_of_their_range_are_refused(key: str) -> None:
     with pytest.raises(InvalidTableError, match=f"postpone.{key}' is 0"):
         make({f"postpone.{key}": "0"}).append(rows(range(1), "x"))
@@ -137,8 +146,11 @@ def test_two_first_writers_of_a_partition_that_need_other_numbers_of_buckets_con
     assert orphans(table, table.file_io) == set()
 
 
-def test_rows_may_wait_in_files_whose_names_tell_their_writer() -> None:
-    table = make({"postpone.batch-write-fixed-bucket": "false"})
+@pytest.mark.parametrize(
+    "options", [{}, {"changelog-producer": "input"}, {"file.format.per.level": "0:parquet"}]
+)
+def test_rows_may_wait_in_files_whose_names_tell_their_writer(options: dict[str, str]) -> None:
+    table = make({"postpone.batch-write-fixed-bucket": "false", **options})
     table.append(pa.concat_tables([rows(range(35), "x"), rows(range(5), "y")]))
     table.append(rows(range(5), "y"))
     assert counts(table) == {"x": {-2}, "y": {-2}}
@@ -150,3 +162,28 @@ def test_rows_may_wait_in_files_whose_names_tell_their_writer() -> None:
     found = [match.groups() for match in names if match]
     assert len(found) == len(names) == 3
     assert len(set(found)) == 2
+
+
+def test_a_partition_that_has_buckets_keeps_their_number_when_the_default_is_another() -> None:
+    table = make({"postpone.default-bucket-num": "3"})
+    table.append(rows(range(9), "x"))
+    parts = table.parts()
+    changed = {**table.options, "postpone.default-bucket-num": "5"}
+    later = replace(parts.schema, id=parts.schema.id + 1, options=changed)
+    parts.schemas.put(later)
+    table = replace(table, schema=later)
+    table.append(pa.concat_tables([rows(range(9), "x", 1), rows(range(9), "y", 1)]))
+    assert counts(table) == {"x": {3}, "y": {5}}
+    assert values(table) == {(number, p): 1 for number in range(9) for p in "xy"}
+
+
+def test_kinds_stay_with_their_rows_where_partitions_part_them() -> None:
+    table = make(ROWS_A_BUCKET)
+    table.append(pa.concat_tables([rows(range(4), "x"), rows(range(4), "y")]))
+    mixed = pa.concat_tables([rows(range(1, 3), "y", 1), rows(range(1, 3), "x", 1)])
+    kinds = pa.array(["-D", "+U", "+U", "-D"])
+    table.append(mixed.append_column("_row_kind", kinds))
+    fresh = pa.concat_tables([rows(range(3), "z", 2), rows(range(3), "z", 2)])
+    table.append(fresh.append_column("_row_kind", pa.array(["+I", "+I", "-D", "-D", "+U", "+I"])))
+    kept = {(0, "x"): 0, (1, "x"): 1, (3, "x"): 0, (0, "y"): 0, (2, "y"): 1, (3, "y"): 0}
+    assert values(table) == kept | {(1, "z"): 2, (2, "z"): 2}

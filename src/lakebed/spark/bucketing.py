@@ -59,11 +59,10 @@ def bucket_column(
         function: Value of `bucket-function.type`.
     """
     columns = [F.col(f"`{field.name.replace('`', '``')}`") for field in fields]
-    roots = [field.type.root if isinstance(field.type, AtomicType) else None for field in fields]
+    roots = _roots(fields)
     if function == "mod" and len(roots) == 1 and roots[0] in {TypeRoot.INT, TypeRoot.BIGINT}:
         return F.pmod(columns[0], F.lit(total_buckets)).cast("int")
-    known = [root for root in roots if root in _NUMBERS or root in _TEXT]
-    if function == "default" and len(known) == len(fields) <= _COLUMNS_MAX:
+    if function == "default" and is_hashed_in_sql(fields):
         hashed = F.call_function(_hash_function(spark, registry, fields), *columns)
         return F.abs(hashed % F.lit(total_buckets)).cast("int")
     buckets = BucketsOf(tuple(field.type for field in fields), total_buckets, function)
@@ -71,6 +70,16 @@ def bucket_column(
     assign = arrow_udf(buckets, "int")  # type: ignore[call-overload]  # see above
     found: Column = assign(*columns)
     return found
+
+
+def is_hashed_in_sql(fields: Sequence[DataField]) -> bool:
+    """Whether SQL gives the bytes of rows of these columns."""
+    known = [root for root in _roots(fields) if root in _NUMBERS or root in _TEXT]
+    return len(known) == len(fields) <= _COLUMNS_MAX
+
+
+def _roots(fields: Sequence[DataField]) -> list[TypeRoot | None]:
+    return [each.type.root if isinstance(each.type, AtomicType) else None for each in fields]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,11 @@ from lakebed.format.schema import TableSchema
 from lakebed.format.snapshot import Snapshot
 from lakebed.options.acceptance import check_openable
 from lakebed.options.table_options import TableOptions
+from lakebed.options.values import parse_boolean
 from lakebed.storage.file_io import FileIO
 from lakebed.table.metadata.changelogs import Changelogs
 from lakebed.table.metadata.entries import bucket_counts, max_sequence_numbers
+from lakebed.table.metadata.index_paths import INDEX_IN_BUCKET, IndexPaths
 from lakebed.table.metadata.manifest_merge import MergePolicy
 from lakebed.table.metadata.manifests import Manifests
 from lakebed.table.metadata.partitions import EveryPartition
@@ -42,12 +44,14 @@ class WriteBase:
         counts: Bucket count of each partition there.
         writes: Opens bucket writers.
         is_overwrite: Whether the rows replace all that their partitions hold.
+        tasks: How many tasks write at once, each all rows of the keys of its share (`bucket_room`).
     """
 
     snapshot: Snapshot | None
     counts: dict[bytes, int]
     writes: BucketWrites
     is_overwrite: bool = False
+    tasks: int = 1
 
     def for_overwrite(self) -> "WriteBase":
         """The same for rows that replace all that their partitions hold, bucket counts too."""
@@ -150,6 +154,12 @@ class TableParts:
         )
 
     @property
+    def index_paths(self) -> IndexPaths:
+        """Where index files lie."""
+        in_buckets = parse_boolean(self.texts.get(INDEX_IN_BUCKET, "false"), INDEX_IN_BUCKET)
+        return IndexPaths(self.paths, self.split_files.bucket_directory if in_buckets else None)
+
+    @property
     def committer(self) -> Committer:
         """Commits to the table."""
         options, effects = self.options, self.session.effects
@@ -215,6 +225,7 @@ class TableParts:
                 texts=self.texts,
                 manifests=self.manifests,
                 split_files=self.split_files,
+                index_paths=self.index_paths,
             ),
             reader=SplitReader(
                 file_io=self.file_io,

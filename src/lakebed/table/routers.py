@@ -1,19 +1,14 @@
 """Which router do the rows of a write need? The bucket mode of the table says it (format.md 9)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-import pyarrow as pa
-
 from lakebed.errors import InvalidTableError
-from lakebed.format.binary_row.codec import encode_row
 from lakebed.format.paths import POSTPONE_BUCKET, FileNames
 from lakebed.table.parts import TableParts, WriteBase
-from lakebed.table.planning.visibility import Visibility
-from lakebed.table.reading.scan_source import SnapshotSource
+from lakebed.table.stored_keys import stored_keys
 from lakebed.table.writing.bucket_room import BucketGrowth
 from lakebed.table.writing.bucket_writer import BucketWrites
-from lakebed.table.writing.cross_partition import CrossPartitionBuckets, StoredKeys
+from lakebed.table.writing.cross_partition import CrossPartitionBuckets
 from lakebed.table.writing.dynamic_buckets import DynamicBuckets, HashIndexes
 from lakebed.table.writing.postpone import (
     MeasuredBuckets,
@@ -50,10 +45,11 @@ def router_of(parts: TableParts, base: WriteBase) -> Router:
     if moves_keys(parts):
         return CrossPartitionBuckets(
             table_schema=schema,
-            growth=BucketGrowth.of(options),
+            growth=BucketGrowth.of(options, tasks=base.tasks),
             engine=options.merge_engine,
-            stored=lambda: _stored_keys(parts, base),
+            stored=lambda: iter(()) if base.tasks > 1 else stored_keys(parts, base),
             location=parts.paths.location,
+            tasks=base.tasks,
         )
     return _dynamic_buckets(parts, base)
 
@@ -104,39 +100,15 @@ def _leaves_rows_postponed(parts: TableParts) -> bool:
 
 
 def _dynamic_buckets(parts: TableParts, base: WriteBase) -> DynamicBuckets:
-    known = [] if base.is_overwrite else parts.manifests.index_files(base.snapshot)
+    known = parts.manifests.index_columns(None if base.is_overwrite else base.snapshot)
     return DynamicBuckets(
         table_schema=parts.schema,
-        growth=BucketGrowth.of(parts.options),
+        growth=BucketGrowth.of(parts.options, tasks=base.tasks),
+        tasks=base.tasks,
         indexes=HashIndexes.of(
             known,
             file_io=parts.file_io,
-            paths=parts.paths,
+            paths=parts.index_paths,
             names=FileNames(parts.session.effects.fresh_uuid),
         ),
     )
-
-
-def _stored_keys(parts: TableParts, base: WriteBase) -> Iterator[StoredKeys]:
-    """Every key of the table, from a scan of the key columns; one split's memory at a time."""
-    if base.snapshot is None or base.is_overwrite:
-        return
-    ttl = parts.options.cross_partition_upsert_index_ttl
-    now = parts.session.wall_clock_ms()
-    source = SnapshotSource(
-        snapshot=base.snapshot,
-        visibility=Visibility.ALL,
-        created_from_ms=None if ttl is None else now - round(ttl.total_seconds() * 1000),
-    )
-    scan = parts.scan(source, columns=parts.schema.primary_keys)
-    types = [field.type for field in parts.schema.partition_type.fields]
-    plan = scan.plan()
-    for split in plan.splits:
-        partition = encode_row(split.partition, types)
-        for batch in plan.reader.read(split):
-            yield StoredKeys(
-                partition=partition,
-                values=split.partition,
-                bucket=split.bucket,
-                keys=pa.Table.from_batches([batch]),
-            )

@@ -9,7 +9,7 @@ Two complications:
 
 1. *Assigners.* Where several tasks assign keys at once, each has buckets of its own: those that
    leave its number as remainder. `dynamic-bucket.initial-buckets` asks for as many assigners, so a
-   partition has so many buckets from the start; here one process plays them all.
+   partition has so many buckets from the start; a task may play several (`Share`).
 2. *A bound.* When `dynamic-bucket.max-buckets` are full, keys go on into all of them, each key by
    its hash.
 """
@@ -46,8 +46,12 @@ class BucketGrowth:
     assigners: int
 
     @classmethod
-    def of(cls, options: TableOptions) -> "BucketGrowth":
+    def of(cls, options: TableOptions, *, tasks: int = 1) -> "BucketGrowth":
         """What the options of a table say.
+
+        Args:
+            options: Of the table.
+            tasks: How many tasks assign keys at once, where the options leave that open.
 
         Raises:
             InvalidTableError: An option out of its range.
@@ -72,8 +76,49 @@ class BucketGrowth:
             target_rows=options.dynamic_bucket_target_row_num,
             bucket_limit=limit,
             is_bounded=most != _UNBOUNDED,
-            assigners=min(wanted or parallelism or 1, parallelism or limit, limit),
+            assigners=min(wanted or parallelism or tasks, parallelism or limit, limit),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The assigners that one of several tasks plays.
+
+    Attributes:
+        number: Those that leave this number as remainder.
+        tasks: How many tasks there are.
+    """
+
+    number: int
+    tasks: int
+
+    @classmethod
+    def of(cls, owners: Buckets, *, tasks: int) -> "Share":
+        """The share of a task that some rows came to.
+
+        Args:
+            owners: The assigners of their keys, at least one.
+            tasks: How many tasks there are.
+        """
+        return cls(int(owners[0]) % tasks, tasks)
+
+    def has(self, owners: Buckets) -> npt.NDArray[np.bool_]:
+        """Whether each of some assigners is of the share."""
+        mine: npt.NDArray[np.bool_] = owners % self.tasks == self.number
+        return mine
+
+    def check(self, owners: Buckets) -> None:
+        """Looks whether all of some assigners are of the share.
+
+        Raises:
+            RuntimeError: They are not: a key that is sent to two tasks may get two buckets.
+        """
+        if not self.has(owners).all():
+            raise RuntimeError(f"the task of {self} was sent keys of another task")
+
+
+WHOLE = Share(0, 1)
+"""All assigners, of a task that is the only one."""
 
 
 def assigners_of(hashes: Hashes, partition_hash: int, assigners: int) -> Buckets:

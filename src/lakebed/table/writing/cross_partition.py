@@ -1,7 +1,8 @@
 """Rows of a table whose keys may move between partitions (`bucket` = -1, a key without them).
 
 A key is in one partition at a time. Where it is, is known from a scan of the table, made when the
-first row comes (`key_locations`). The simplest example, key 1 in partition x, and a row (1, y):
+first row comes (`key_locations`), or before, where several tasks share the keys. The simplest
+example, key 1 in partition x, and a row (1, y):
 
     deduplicate                       -D (1, x) where it was, +I (1, y)
     partial-update, aggregation       +I (1, x): the row changes the old one, where that is
@@ -33,7 +34,13 @@ from lakebed.format.schema import TableSchema
 from lakebed.lsm.merge import DELETE, INSERT, Kinds
 from lakebed.options.choices import MergeEngine
 from lakebed.table.metadata.partitions import partition_table
-from lakebed.table.writing.bucket_room import BucketGrowth, BucketRoom, Buckets, assigners_of
+from lakebed.table.writing.bucket_room import (
+    BucketGrowth,
+    BucketRoom,
+    Buckets,
+    Share,
+    assigners_of,
+)
 from lakebed.table.writing.commit_message import CommitMessage
 from lakebed.table.writing.key_locations import NOWHERE, KeyLocations, Numbers
 from lakebed.table.writing.routing import NOT_FIXED, PartitionedRows, RoutedRows, by_bucket
@@ -43,18 +50,16 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredKeys:
-    """Keys that a table has in one bucket.
+    """Keys that a table has.
 
     Attributes:
-        partition: Serialized row of the partition values.
-        values: The partition values.
-        bucket: The bucket.
+        places: Their partitions.
+        buckets: Their buckets.
         keys: The columns of the primary key.
     """
 
-    partition: bytes
-    values: tuple[object, ...]
-    bucket: int
+    places: PartitionedRows
+    buckets: Buckets
     keys: pa.Table
 
 
@@ -91,8 +96,9 @@ class CrossPartitionBuckets:
         table_schema: The schema that is written.
         growth: When a bucket is full.
         engine: What a row of a key in another partition does.
-        stored: Gives the keys that the table has.
+        stored: Gives the keys that the table has; those that `learn` was told are not among them.
         location: The table, for messages.
+        tasks: How many tasks write at once, each the keys of its share.
     """
 
     table_schema: TableSchema
@@ -100,6 +106,8 @@ class CrossPartitionBuckets:
     engine: MergeEngine
     stored: Callable[[], Iterator[StoredKeys]]
     location: str
+    tasks: int = 1
+    _share: Share | None = field(default=None, init=False)
     _locations: KeyLocations = field(default_factory=KeyLocations, init=False)
     _is_loaded: bool = field(default=False, init=False)
     _numbers: dict[bytes, int] = field(default_factory=dict, init=False)
@@ -146,24 +154,34 @@ class CrossPartitionBuckets:
         """Forgets the keys."""
         self._locations = KeyLocations()
 
+    def learn(self, stored: StoredKeys) -> None:
+        """Takes keys that the table has, before the first row.
+
+        Raises:
+            CorruptTableError: The table has a key in two partitions.
+        """
+        own = self._partition_numbers(stored.places)
+        encoded = encode_dictionary(self._key_rows(stored.keys))
+        codes = encoded.indices.to_numpy()
+        numbers = self._locations.find(encoded.dictionary)
+        partitions, _ = self._locations.places(numbers)
+        new = np.flatnonzero(numbers == NOWHERE)
+        first = np.unique(codes, return_index=True)[1]
+        partitions[new] = own[first[new]]
+        elsewhere = np.flatnonzero(partitions[codes] != own)
+        if len(elsewhere):
+            raise CorruptTableError(
+                self.location,
+                f"a key is in partition {self._values[own[elsewhere[0]]]} and in another one:"
+                " several writers were at work at once. Delete one of its rows",
+            )
+        self._locations.add(
+            taken(encoded.dictionary, new), partitions[new], stored.buckets[first[new]]
+        )
+
     def _load(self) -> None:
         for stored in self.stored():
-            keys = encode_dictionary(self._key_rows(stored.keys)).dictionary
-            partition = self._partition_number(stored.partition, stored.values)
-            numbers = self._locations.find(keys)
-            known, _ = self._locations.places(numbers)
-            if (known[numbers != NOWHERE] != partition).any():
-                raise CorruptTableError(
-                    self.location,
-                    f"a key is in partition {stored.values} and in another one: several writers"
-                    " were at work at once. Delete one of its rows",
-                )
-            new = np.flatnonzero(numbers == NOWHERE)
-            self._locations.add(
-                taken(keys, new),
-                np.full(len(new), partition, np.int64),
-                np.full(len(new), stored.bucket, np.int32),
-            )
+            self.learn(stored)
         partitions, buckets, counts = self._locations.counts()
         for number in range(len(self._rooms)):
             mine = partitions == number
@@ -174,15 +192,14 @@ class CrossPartitionBuckets:
 
     def _batch(self, rows: pa.Table, kinds: Kinds | None) -> _Batch:
         places = PartitionedRows.of(rows, self.table_schema)
-        pairs = zip(places.partitions, places.values, strict=True)
-        own = np.array([self._partition_number(*pair) for pair in pairs], np.int64)
+        own = self._partition_numbers(places)
         encoded = encode_dictionary(self._key_rows(rows))
         codes = encoded.indices.to_numpy().astype(np.int64)
         order = np.argsort(codes, kind="stable")
         return _Batch(
             rows=rows,
             kinds=kinds,
-            partitions=own[places.codes],
+            partitions=own,
             codes=codes,
             keys=encoded.dictionary,
             numbers=self._locations.find(encoded.dictionary),
@@ -293,15 +310,27 @@ class CrossPartitionBuckets:
 
     def _placed(self, partitions: Numbers, hashes: npt.NDArray[np.int32]) -> Buckets:
         buckets = np.empty(len(partitions), np.int32)
-        owners = assigners_of(hashes, 0, self.growth.assigners)
+        owners = self._owners(hashes)
         for number in np.unique(partitions).tolist():
             mine = np.flatnonzero(partitions == number)
             buckets[mine] = self._rooms[number].place(hashes[mine], owners[mine])
         return buckets
 
+    def _owners(self, hashes: npt.NDArray[np.int32]) -> Buckets:
+        owners = assigners_of(hashes, 0, self.growth.assigners)
+        if len(owners):
+            self._share = self._share or Share.of(owners, tasks=self.tasks)
+            self._share.check(owners)
+        return owners
+
     def _leave(self, partitions: Numbers, buckets: Buckets) -> None:
         for number in np.unique(partitions).tolist():
             self._rooms[number].leave(buckets[partitions == number])
+
+    def _partition_numbers(self, places: PartitionedRows) -> Numbers:
+        pairs = zip(places.partitions, places.values, strict=True)
+        numbers = np.array([self._partition_number(*pair) for pair in pairs], np.int64)
+        return numbers[places.codes]
 
     def _partition_number(self, partition: bytes, values: tuple[object, ...]) -> int:
         number = self._numbers.get(partition)

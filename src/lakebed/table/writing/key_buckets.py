@@ -1,4 +1,6 @@
-"""Which bucket is each key hash of one partition in, and which buckets took new ones?
+"""Which bucket is each key hash of one partition in, and which hashes are new?
+
+A task that is one of several knows the hashes of its share only, and the size of every bucket.
 
 A hash and its bucket are one number, `hash * 2**16 + bucket`, in sorted arrays: 8 bytes a key. A
 probe is a binary search of all hashes of a batch at once.
@@ -11,10 +13,12 @@ import numpy.typing as npt
 
 from lakebed.format.hash_index import Hashes
 from lakebed.table.writing.bucket_room import (
+    WHOLE,
     BucketGrowth,
     BucketRoom,
     Buckets,
     Counts,
+    Share,
     assigners_of,
 )
 from lakebed.table.writing.sorted_runs import SortedRuns
@@ -34,6 +38,7 @@ class KeyBuckets:
         growth: BucketGrowth,
         *,
         partition_hash: int,
+        share: Share = WHOLE,
     ) -> None:
         """Takes over what is known.
 
@@ -42,24 +47,28 @@ class KeyBuckets:
                 writers were at work, and the first of them counts.
             growth: How buckets grow.
             partition_hash: Hash of the partition's row.
+            share: Whose keys will come.
         """
+        self._growth = growth
+        self._share = share
+        self._partition_hash = partition_hash
         counts: dict[int, int] = {}
         parts: list[Entries] = []
         for bucket, hashes in stored:
             counts[bucket] = len(hashes)
-            parts.append(_entries(hashes, bucket))
+            mine = hashes[share.has(self._owners(hashes))] if share.tasks > 1 else hashes
+            parts.append(_entries(mine, bucket))
         self._runs = SortedRuns()
         self._runs.add(np.concatenate(parts or [np.empty(0, np.int64)]))
-        self._growth = growth
         self._room = BucketRoom(growth, _counts_by_number(counts))
-        self._partition_hash = partition_hash
-        self._touched: set[int] = set()
+        self._new: list[Entries] = []
 
     def assign(self, hashes: Hashes) -> Buckets:
         """The bucket of each key; new keys get one in the order of their arrival.
 
         Raises:
             InvalidTableError: There would be more buckets than the format knows.
+            RuntimeError: A key is of another share, where it may have another bucket.
         """
         distinct, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         buckets = self._find(distinct)
@@ -67,29 +76,28 @@ class KeyBuckets:
         if len(unknown):
             unknown = unknown[np.argsort(first[unknown])]
             new = distinct[unknown]
-            owners = assigners_of(new, self._partition_hash, self._growth.assigners)
+            owners = self._owners(new)
+            self._share.check(owners)
             buckets[unknown] = placed = self._room.place(new, owners)
-            self._touched.update(np.unique(placed).tolist())
-            self._runs.add(_entries(new, placed))
+            entries = _entries(new, placed)
+            self._new.append(entries)
+            self._runs.add(entries)
         assigned: Buckets = buckets[inverse]
         return assigned
 
-    def changed(self) -> Iterator[tuple[int, Hashes]]:
-        """Each bucket that took a new hash, with all of its hashes."""
-        if not self._touched:
+    def added(self) -> Iterator[tuple[int, Hashes]]:
+        """Each bucket that took new hashes, with these."""
+        if not self._new:
             return
-        touched = np.zeros(_BUCKET_MASK + 1, np.bool_)
-        touched[list(self._touched)] = True
-        chosen = [run[touched[run & _BUCKET_MASK]] for run in self._runs]
-        entries = np.concatenate(chosen)
-        del chosen
-        buckets = (entries & _BUCKET_MASK).astype(np.uint16)
+        entries = np.concatenate(self._new)
+        buckets = entries & _BUCKET_MASK
         order = np.argsort(buckets, kind="stable")
         hashes = (entries >> _BUCKET_BITS).astype(np.int32)[order]
-        ends = np.cumsum(np.bincount(buckets))
-        for bucket in sorted(self._touched):
-            start = ends[bucket - 1] if bucket else 0
-            yield bucket, hashes[start : ends[bucket]]
+        numbers, starts = np.unique(buckets[order], return_index=True)
+        yield from zip(numbers.tolist(), np.split(hashes, starts[1:]), strict=True)
+
+    def _owners(self, hashes: Hashes) -> Buckets:
+        return assigners_of(hashes, self._partition_hash, self._growth.assigners)
 
     def _find(self, distinct: Hashes) -> Buckets:
         """The bucket of each hash, ascending; -1 where it is not known."""

@@ -22,6 +22,7 @@ from lakebed.table.writing.commit_message import CommitMessage
 from lakebed.table.writing.routing import PartitionedRows, RoutedRows, by_bucket, hashed_buckets
 from lakebed.table.writing.row_stage import RowStage
 
+_ADVICE = "set 'postpone.default-bucket-num'"
 _STAGED_FORMAT = "avro"
 
 
@@ -90,7 +91,7 @@ class MeasuredBuckets:
     options: TableOptions
     counts: Mapping[bytes, int]
     size: PostponedSize
-    _stage: RowStage = field(default_factory=RowStage, init=False)
+    _stage: RowStage = field(default_factory=lambda: RowStage(advice=_ADVICE), init=False)
     _values: dict[bytes, tuple[object, ...]] = field(default_factory=dict, init=False)
 
     def route(self, rows: pa.Table, kinds: Kinds | None) -> Iterator[RoutedRows]:

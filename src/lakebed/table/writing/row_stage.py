@@ -1,4 +1,4 @@
-"""Where do rows wait whose bucket depends on how many will come? On the local disk.
+"""Where do rows wait whose bucket depends on what comes after them? On the local disk.
 
 One file holds all of them, compressed, batch by batch; a batch is of one partition. What a
 partition takes there is what its rows are measured by.
@@ -22,8 +22,13 @@ _FILE_OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
 class RowStage:
     """Rows of many partitions; a directory is made for the first of them."""
 
-    def __init__(self) -> None:
-        """Starts without a file."""
+    def __init__(self, *, advice: str) -> None:
+        """Starts without a file.
+
+        Args:
+            advice: What to do when the disk is full, besides taking a larger one.
+        """
+        self._advice = advice
         self._scratch = Scratch("stage")
         self._sink: pa.NativeFile | None = None
         self._writer: pa.ipc.RecordBatchFileWriter | None = None
@@ -54,7 +59,7 @@ class RowStage:
         told = np.zeros(rows.num_rows, np.int8) if kinds is None else kinds
         batches = rows.append_column(_KIND, pa.array(told)).to_batches(_BATCH_ROWS)
         problem = "rows that wait for a bucket cannot be staged"
-        with self._scratch.writing(problem, advice="set 'postpone.default-bucket-num'"):
+        with self._scratch.writing(problem, advice=self._advice):
             for batch in batches:
                 self._write(partition, batch)
 
@@ -91,3 +96,17 @@ class RowStage:
         self._rows[partition] += batch.num_rows
         self._batches[partition].append(self._count)
         self._count += 1
+
+
+def staged_bytes(rows: pa.Table) -> int:
+    """What rows take on the local disk, compressed.
+
+    Raises:
+        StorageError: The disk is full, or cannot be written.
+    """
+    stage = RowStage(advice="free some of it")
+    try:
+        stage.add(b"", rows, None)
+        return stage.size_bytes(b"")
+    finally:
+        stage.close()
