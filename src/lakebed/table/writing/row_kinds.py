@@ -19,6 +19,8 @@ from lakebed.options.values import parse_boolean
 
 ROW_KIND = "_row_kind"
 _CODES = {"+I": INSERT, "-U": UPDATE_BEFORE, "+U": UPDATE_AFTER, "-D": DELETE}
+KIND_TEXTS = pa.array(list(_CODES), pa.string())
+"""The kinds as they are written, by code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +64,7 @@ class RowKinds:
         if self.column not in rows.column_names:
             return None
         column = rows.column(self.column)
-        texts = pa.array(list(_CODES), pa.string())
-        codes = pc.index_in(pc.utf8_upper(column.cast(pa.string())), value_set=texts)
+        codes = pc.index_in(pc.utf8_upper(column.cast(pa.string())), value_set=KIND_TEXTS)
         if codes.null_count:
             wrong = column.filter(pc.is_null(codes))[0].as_py()
             raise InvalidDataError(
