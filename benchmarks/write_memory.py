@@ -65,19 +65,19 @@ def _write(location: Path, *, rows: int) -> dict[str, float]:
         "db.t", schema=lakebed.schema(COLUMNS), primary_key=["id"], options={"bucket": 1}
     )
     with table.writer() as writer:
-        for batch in _batches(rows):
+        for batch in batches(rows):
             writer.upsert(batch)
     snapshot = table.latest_snapshot()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / KIB
     return {"peak_mb": peak, "rows": 0 if snapshot is None else snapshot.total_record_count}
 
 
-def _batches(rows: int) -> Iterator[pa.RecordBatch]:
-    """Rows of keys in no order, all different."""
+def batches(rows: int, *, first: int = 0) -> Iterator[pa.RecordBatch]:
+    """Rows of keys in no order, all different, from the one of number `first` on."""
     random = np.random.default_rng(0)
     words = pa.array([f"word {number}" for number in range(5000)])
-    for start in range(0, rows, BATCH_ROWS):
-        numbers = np.arange(start, min(start + BATCH_ROWS, rows), dtype=np.uint64)
+    for start in range(first, first + rows, BATCH_ROWS):
+        numbers = np.arange(start, min(start + BATCH_ROWS, first + rows), dtype=np.uint64)
         # Times an odd number, modulo a power of two: no two are the same.
         keys = (numbers * SCATTER & KEY_MASK).astype(np.int64)
         count = len(keys)

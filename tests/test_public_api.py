@@ -15,7 +15,7 @@ TABLE = {
     *("append", "comment", "delete", "latest_snapshot", "name", "location", "file_io", "session"),
     *("options", "options_report", "overwrite", "partition_keys", "parts", "primary_keys", "scan"),
     *("schema", "snapshots", "truncate", "upsert", "writer", "branch", "drop_partitions"),
-    "rescale",
+    *("compact", "rescale"),
 }
 SCAN = {
     *("count", "explain", "plan", "schema", "to_arrow", "to_batches", "to_duckdb", "to_pandas"),

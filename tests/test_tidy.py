@@ -36,6 +36,9 @@ MACHINE_PATHS = tuple("/".join(parts) for parts in (("", "work", ""), ("", "root
 # Policies and codecs, as in the import-linter contract of pyproject.toml, and the parts of Arrow
 # that do I/O: the linter knows no parts of a foreign package.
 PURE_MODULES = (
+    "lakebed.lsm.compaction.append",
+    "lakebed.lsm.compaction.policy",
+    "lakebed.lsm.compaction.rewrite_plan",
     "lakebed.lsm.runs",
     "lakebed.table.metadata.entries",
     "lakebed.format.paths",

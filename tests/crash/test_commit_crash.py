@@ -11,6 +11,8 @@ import pytest
 
 from lakebed.errors import CommitUnknownError, StorageError
 from lakebed.storage.memory import MemoryFileIO
+from lakebed.table.compaction.job import compact
+from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.table import Table
 from support.effects import reopen
 from support.faulty_file_io import FaultMode, FaultyFileIO
@@ -53,6 +55,28 @@ CASES: dict[str, Case] = {
         KEYED, lambda _, table: table.drop_partitions([{"dt": DAYS[0]}, {"dt": "none"}])
     ),
     "rescale": Case(KEYED, lambda _, table: table.rescale(3, {"dt": DAYS[0]})),
+    "compaction": Case(
+        Shape(buckets=1).with_options(
+            {
+                "changelog-producer": "lookup",
+                "file.format.per.level": "0:avro",
+                "target-file-row-num": "2",
+                "write-only": "true",
+            }
+        ),
+        lambda _, table: compact(table.parts(), EveryPartition(), is_full=True),
+        (Step("write", range(2)), Step("write", (1, 2))),
+    ),
+    "compaction that only raises a file": Case(
+        Shape(buckets=1, options=(("compaction.small-file-ratio", "0"), ("write-only", "true"))),
+        lambda _, table: compact(table.parts(), EveryPartition(), is_full=True),
+        (Step("write", range(2)),),
+    ),
+    "compaction of an append table": Case(
+        UNAWARE.with_options({"compaction.min.file-num": "2", "write-only": "true"}),
+        lambda _, table: compact(table.parts(), EveryPartition(), is_full=True),
+        (Step("write", (0,)), Step("write", (0,))),
+    ),
     "index files and changelogs": Case(
         KEYED, lambda built, table: write_with_indexes(table, rows_of(built, 1)), is_indexed=True
     ),
@@ -162,6 +186,7 @@ SOME = [
     "upsert",
     "delete by rewrite",
     "overwrite",
+    "compaction",
     "index files and changelogs",
 ]
 

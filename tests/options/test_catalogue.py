@@ -8,6 +8,7 @@ from lakebed.options.acting_keys import ACTING
 from lakebed.options.bucket_keys import BUCKETS
 from lakebed.options.catalog_keys import CATALOG
 from lakebed.options.catalogue import CATALOG_OPTIONS, TABLE_OPTIONS, Catalogue
+from lakebed.options.compaction_keys import COMPACTION
 from lakebed.options.data_keys import DATA
 from lakebed.options.engine_keys import ENGINES
 from lakebed.options.file_keys import FILE_OPTIONS
@@ -17,7 +18,7 @@ from lakebed.options.option import Standing
 from lakebed.options.read_keys import READS
 
 HERE = Path(__file__).parent
-THEMES = (*ACTING, *BUCKETS, *MERGING, *FILE_OPTIONS)
+THEMES = (*ACTING, *BUCKETS, *MERGING, *COMPACTION, *FILE_OPTIONS)
 ALL = (*THEMES, *DATA, *READS, *LIFE, *ENGINES)
 
 
@@ -57,7 +58,7 @@ def test_every_default_is_a_value_that_lakebed_acts_on() -> None:
 
 def test_what_limits_its_values_says_what_the_others_change() -> None:
     for option in ACTING:
-        limits = option.accepted is not None or bool(option.declined)
+        limits = option.accepted is not None
         assert limits == bool(option.changes), option.key
 
 

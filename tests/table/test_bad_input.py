@@ -132,8 +132,8 @@ CREATIONS: dict[str, tuple[type[LakebedError], dict[str, object], tuple[str, ...
     ),
     "unsupported option": (
         UnsupportedError,
-        {"options": {"bucket": 1, "merge-engine": "first-row"}, "primary_key": ["id"]},
-        ("'merge-engine' = 'first-row'", "not supported yet", "write-only=true"),
+        {"options": {"bucket": 1, "snapshot.num-retained.max": 5}, "primary_key": ["id"]},
+        ("'snapshot.num-retained.max' = '5'", "not supported yet", "write-only=true"),
     ),
     "a value that is none of its option": (
         InvalidArgumentError,
@@ -221,12 +221,12 @@ def test_a_table_of_another_engine_is_refused_for_the_use_that_would_go_wrong(
 ) -> None:
     path = f"{built.table.location}/schema/schema-0"
     text = built.file_io.read(path).decode()
-    marked = text.replace('"options" : {', '"options" : {\n    "changelog-producer" : "lookup",')
+    marked = text.replace('"options" : {', '"options" : {\n    "file.compression" : "lzo",')
     assert marked != text
     built.file_io.write(path, marked.encode())
     table = open_catalog(built.file_io).load_table("db.t")
     assert sorted_rows(table.scan().to_arrow()) == sorted_rows(built.rows)
-    with refused(built, UnsupportedError, "'changelog-producer' = 'lookup'", "files written"):
+    with refused(built, UnsupportedError, "'file.compression' = 'lzo'", "files written"):
         table.upsert(built.arrow(built.rows))
     ordered = text.replace(
         '"options" : {', '"options" : {\n    "sequence.snapshot-ordering" : "true",'

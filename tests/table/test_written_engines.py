@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakebed.errors import InvalidDataError, InvalidTableError, UnsupportedError
+from lakebed.errors import InvalidDataError, InvalidTableError
 from lakebed.format.arrow.types import to_arrow_schema
 from lakebed.format.data_file_meta import ManifestEntry
 from lakebed.format.manifest import entries_from_columns
@@ -212,9 +212,12 @@ def test_ignored_updates_before_are_dropped_and_deletes_stay() -> None:
     assert (entry.file.row_count, entry.file.delete_row_count) == (1, 1)
 
 
-def test_first_row_is_left_to_a_job_that_compacts() -> None:
-    with pytest.raises(UnsupportedError, match=r"merge-engine.*set write-only=true"):
-        make({"merge-engine": "first-row"})
+def test_rows_of_a_first_row_table_are_seen_when_the_write_returns() -> None:
+    table = make({"merge-engine": "first-row"})
+    table.append(pa.table({"id": [1, 2], "a": [10, 20]}))
+    table.append(pa.table({"id": [2, 3], "a": [21, 30]}))
+    rows = table.scan(columns=["id", "a"]).to_arrow().sort_by("id").to_pylist()
+    assert rows == [{"id": 1, "a": 10}, {"id": 2, "a": 20}, {"id": 3, "a": 30}]
 
 
 DEFINITIONS: dict[str, tuple[dict[str, str], str]] = {

@@ -234,7 +234,8 @@ def test_timestamp_literals_are_of_the_zone(zone: str, matches: list[int]) -> No
 
 
 def test_many_commits_merge_manifests_and_keep_every_row() -> None:
-    built = build_table(Shape(buckets=1), [Step("write", (n % 20,)) for n in range(34)])
+    shape = Shape(buckets=1).with_options({"write-only": "true"})
+    built = build_table(shape, [Step("write", (n % 20,)) for n in range(34)])
     counts = [
         len(
             records(

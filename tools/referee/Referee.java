@@ -59,7 +59,8 @@ import org.apache.paimon.utils.Pair;
  *
  * <p>Schemas, types and schema changes are written as in the protocol of Paimon's REST catalog, for
  * Paimon's own classes read them. How values are written is said in {@link Values}. Every request
- * names the directory of its table, WAREHOUSE/DATABASE.db/TABLE, and loads the table anew.
+ * names the directory of its table, WAREHOUSE/DATABASE.db/TABLE, and loads the table anew, but for
+ * those of {@link CompactionPicks}.
  */
 public final class Referee {
 
@@ -117,6 +118,10 @@ public final class Referee {
                 return read(request);
             case "metadata":
                 return new Metadata((FileStoreTable) load(request)).describe();
+            case "picks":
+                return CompactionPicks.answer(request);
+            case "append-plan":
+                return CompactionPicks.plan((FileStoreTable) load(request));
             default:
                 throw new IllegalArgumentException("no operation " + operation);
         }

@@ -7,6 +7,8 @@ Two forms, told apart by their magic number:
 
 Size and checksum are of magic and bitmap. The surprising thing: the index manifest counts the
 length without size and checksum in the 32-bit form, and with them in the 64-bit one.
+
+An index file begins with its version, a byte; then come the vectors of any number of data files.
 """
 
 import struct
@@ -17,14 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from lakebed.errors import CorruptTableError
-from lakebed.format.roaring_bitmap import Positions, bitmap_length, bitmap_positions
+from lakebed.format.roaring_bitmap import Bytes, Positions, bitmap_length, bitmap_positions
 from lakebed.storage.file_io import FileIO
 
 MAGIC_32 = struct.pack(">i", 1581511376)
 MAGIC_64 = struct.pack("<i", 1681511377)
+FILE_VERSION = b"\1"
+FRAME_BYTES = 8
+"""What size and checksum take."""
 _SIZE_BYTES = 4
 _CHECKSUM_BYTES = 4
-_FRAME_BYTES = _SIZE_BYTES + _CHECKSUM_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,21 @@ class DeletionVectorRef:
 
     path: str
     offset: int
+    length: int
+    cardinality: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedVector:
+    """A deletion vector as it stands in an index file.
+
+    Attributes:
+        data: Its bytes, from size to checksum.
+        length: Its bytes, as the index manifest counts them.
+        cardinality: How many rows it marks; None where its writer did not say.
+    """
+
+    data: bytes
     length: int
     cardinality: int | None
 
@@ -63,13 +82,14 @@ def read_deletion_vector(
             checksum, the cardinality of the manifest or the number of rows.
         NotFoundError: The index file is missing.
     """
-    if ref.offset < 0 or ref.length < 0:
-        raise _corrupt(ref, data_file, f"the index manifest gives it {ref.length} bytes")
+    _check_place(ref, data_file)
     # In the 32-bit form the length leaves the frame out, so there are 8 bytes more; of the 64-bit
     # form this reads 8 too many.
-    data = file_io.read_range(ref.path, offset=ref.offset, length=ref.length + _FRAME_BYTES)
+    data = file_io.read_range(ref.path, offset=ref.offset, length=ref.length + FRAME_BYTES)
     try:
-        positions = _positions(data, ref)
+        magic, bitmaps = _checked(data, ref)
+        read = _positions_64 if magic == MAGIC_64 else bitmap_positions
+        positions = read(bitmaps, ref.path)
     except CorruptTableError as error:
         raise _corrupt(ref, data_file, error.problem) from error
     last = int(positions.max(initial=-1))
@@ -83,32 +103,57 @@ def read_deletion_vector(
     return deleted
 
 
+def stored_vector(index_file: Bytes, ref: DeletionVectorRef, *, data_file: str) -> EncodedVector:
+    """A vector of an index file, to be written again as it is.
+
+    Args:
+        index_file: The whole index file.
+        ref: Where the vector stands in it.
+        data_file: The data file, for messages.
+
+    Raises:
+        CorruptTableError: There is no deletion vector of that length, or it contradicts its
+            checksum.
+    """
+    _check_place(ref, data_file)
+    start = memoryview(index_file)[ref.offset :]
+    try:
+        magic, bitmaps = _checked(start, ref)
+    except CorruptTableError as error:
+        raise _corrupt(ref, data_file, error.problem) from error
+    data = bytes(start[: len(magic) + len(bitmaps) + FRAME_BYTES])
+    return EncodedVector(data=data, length=ref.length, cardinality=ref.cardinality)
+
+
+def _check_place(ref: DeletionVectorRef, data_file: str) -> None:
+    if ref.offset < 0 or ref.length < 0:
+        raise _corrupt(ref, data_file, f"the index manifest gives it {ref.length} bytes")
+
+
 def _corrupt(ref: DeletionVectorRef, data_file: str, problem: str) -> CorruptTableError:
     return CorruptTableError(
         ref.path, f"the deletion vector at byte {ref.offset}, of {data_file}: {problem}"
     )
 
 
-def _positions(data: bytes, ref: DeletionVectorRef) -> Positions:
-    magic = data[_SIZE_BYTES : _SIZE_BYTES + len(MAGIC_32)]
+def _checked(data: Bytes, ref: DeletionVectorRef) -> tuple[bytes, memoryview]:
+    """The magic number of a vector, and its bitmap or bitmaps."""
+    magic = bytes(data[_SIZE_BYTES : _SIZE_BYTES + len(MAGIC_32)])
     if len(magic) < len(MAGIC_32):
         raise CorruptTableError(ref.path, "it is cut off")
     if magic not in {MAGIC_32, MAGIC_64}:
         raise CorruptTableError(ref.path, f"its magic number is 0x{magic.hex()}, which none has")
     size = int.from_bytes(data[:_SIZE_BYTES], "big", signed=True)
-    expected = ref.length if magic == MAGIC_32 else ref.length - _FRAME_BYTES
+    expected = ref.length if magic == MAGIC_32 else ref.length - FRAME_BYTES
     if size != expected or size < len(magic):
         raise CorruptTableError(ref.path, f"{expected} bytes were expected, and it has {size}")
     body = memoryview(data)[_SIZE_BYTES : _SIZE_BYTES + size]
-    checksum = data[_SIZE_BYTES + size : _FRAME_BYTES + size]
+    checksum = data[_SIZE_BYTES + size : FRAME_BYTES + size]
     if len(body) < size or len(checksum) < _CHECKSUM_BYTES:
         raise CorruptTableError(ref.path, "it is cut off")
     if zlib.crc32(body) != int.from_bytes(checksum, "big"):
         raise CorruptTableError(ref.path, "its checksum does not match")
-    bitmaps = body[len(magic) :]
-    if magic == MAGIC_32:
-        return bitmap_positions(bitmaps, ref.path)
-    return _positions_64(bitmaps, ref.path)
+    return magic, body[len(magic) :]
 
 
 def _positions_64(data: memoryview, path: str) -> Positions:

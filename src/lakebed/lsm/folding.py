@@ -74,7 +74,7 @@ class OrderedRows:
         order: Places of the rows, by key and age.
         segments: One a key. A row that is alone with its key comes out as it is, so it takes
             nothing back, whatever its kind.
-        single: Keys that have one row.
+        single: Keys that have one row, unless such a row is to be folded, too.
         kinds: Row kind of each row of `order`; None where all are adds.
     """
 
@@ -88,7 +88,7 @@ class OrderedRows:
         """The rows of a window."""
         order = grouped.groups.order
         segments = Segments(grouped.groups.firsts, len(order))
-        single = segments.lengths == 1
+        single = (segments.lengths == 1) & (not grouped.folds_single)
         if grouped.levels is not None:
             kept = segments.keeping(_counting(grouped.levels[order], segments))
             order, segments = order[kept.rows], kept.segments

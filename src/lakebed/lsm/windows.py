@@ -48,6 +48,8 @@ class GroupedRows:
         groups: The same rows by key and age.
         kinds: Row kind of each row; None where all are adds.
         levels: LSM level of each row; None where nobody asked.
+        folds_single: Whether a row that is alone with its key is folded, too, instead of coming out
+            as it is: compactions that look older rows up do so.
     """
 
     columns: "Columns"
@@ -55,6 +57,7 @@ class GroupedRows:
     groups: KeyGroups
     kinds: Kinds | None
     levels: Levels | None = None
+    folds_single: bool = False
 
 
 class Columns(Protocol):

@@ -1,7 +1,7 @@
 """Which options of a table does Lakebed act on?
 
-Each is a field of `TableOptions`. Where Lakebed acts on some values only, `accepted` or `declined`
-says so and `changes` says which use of a table the other values rule out.
+Each is a field of `TableOptions`. Where Lakebed acts on some values only, `accepted` says so and
+`changes` says which use of a table the other values rule out.
 """
 
 from lakebed.options import values
@@ -218,6 +218,13 @@ WRITES = (
     _acts("write-buffer-size", _POSITIVE_SIZE, "256 mb", meaning="memory of a writer's buffer"),
     _acts("write-buffer-spillable", _BOOLEAN, "true", meaning="whether the buffer may spill"),
     _acts(
+        "local-merge-buffer-size",
+        _POSITIVE_SIZE,
+        None,
+        meaning="memory in which Spark's tasks merge rows of a key before they are shuffled; "
+        "in process nothing is shuffled, and the write buffer merges them",
+    ),
+    _acts(
         "dynamic-partition-overwrite",
         _BOOLEAN,
         "true",
@@ -283,6 +290,14 @@ TIME_TRAVEL = acting(
     "table-read.sequence-number.enabled | boolean | false | whether audit_log has sequence numbers"
 )
 
+DELETION_VECTORS = acting(
+    """
+    deletion-vectors.enabled | boolean | false | whether deleted rows are marked by position
+    deletion-vectors.bitmap64 | boolean | false | whether the marks are 64-bit bitmaps
+    deletion-vector.index-file.target-size | size | 2 mb | the size of a file of marks
+    """
+)
+
 # Spark's writes that match columns by name act on these.
 SCHEMA_MERGING = acting(
     """
@@ -300,5 +315,6 @@ ACTING: tuple[Option, ...] = (
     *WRITES,
     *SCANS,
     *TIME_TRAVEL,
+    *DELETION_VECTORS,
     *SCHEMA_MERGING,
 )

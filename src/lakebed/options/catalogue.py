@@ -12,6 +12,7 @@ from lakebed.errors import InvalidArgumentError
 from lakebed.options.acting_keys import ACTING
 from lakebed.options.bucket_keys import BUCKETS
 from lakebed.options.catalog_keys import CATALOG, SESSION
+from lakebed.options.compaction_keys import COMPACTION
 from lakebed.options.data_keys import DATA
 from lakebed.options.engine_keys import ENGINES
 from lakebed.options.file_keys import FILE_OPTIONS
@@ -74,7 +75,8 @@ class Catalogue:
 
 
 TABLE_OPTIONS = Catalogue(
-    "table", (*ACTING, *BUCKETS, *MERGING, *DATA, *READS, *FILE_OPTIONS, *LIFE, *ENGINES)
+    "table",
+    (*ACTING, *BUCKETS, *MERGING, *COMPACTION, *DATA, *READS, *FILE_OPTIONS, *LIFE, *ENGINES),
 )
 CATALOG_OPTIONS = Catalogue("catalog", CATALOG)
 SESSION_OPTIONS = Catalogue("session", SESSION)

@@ -26,17 +26,10 @@ _ROW_KINDS = refused(
 )
 
 _DELETION_VECTORS = refused(
-    """
-    deletion-vectors.enabled | boolean | false | whether deleted rows are marked by position
-    deletion-vectors.merge-on-read | boolean | false | whether level 0 is merged when reading
-    """,
+    "deletion-vectors.merge-on-read | boolean | false | whether level 0 is merged when reading",
     changes=WRITING,
 ) + promises(
-    """
-    deletion-vectors.bitmap64 | boolean | false | whether the marks are 64-bit bitmaps
-    deletion-vectors.modifiable | boolean | false | whether the mode may be changed later
-    deletion-vector.index-file.target-size | size | 2 mb | the size of a file of marks
-    """
+    "deletion-vectors.modifiable | boolean | false | whether the mode may be changed later"
 )
 
 # Another branch has other rows.
@@ -85,13 +78,6 @@ _KEY_INDEXES = refused(
     changes=WRITING,
 )
 
-_CHANGELOG_FILES = promises(
-    """
-    changelog-producer.row-deduplicate | boolean | false | whether equal pairs are left out
-    changelog-producer.row-deduplicate-ignore-fields | names | | columns not compared for that
-    """
-)
-
 # Columns stored apart, or partial files joined by row id.
 _ROW_TRACKING = refused(
     "row-tracking.enabled | boolean | false | whether rows have ids",
@@ -131,7 +117,6 @@ DATA: tuple[Option, ...] = (
     *_PLACES,
     *_FILES,
     *_KEY_INDEXES,
-    *_CHANGELOG_FILES,
     *_ROW_TRACKING,
     *_APART,
     *_ICEBERG,

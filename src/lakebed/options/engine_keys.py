@@ -11,7 +11,6 @@ _MEMORY = tuning(
     cross-partition-upsert.bootstrap-parallelism | integer | 10 | threads that load the key index
     file-operation.thread-num delete-file.thread-num | integer | | file operations at once
     local-kv-db.block-size | size | 4 kb | a block of the local store
-    local-merge-buffer-size | size | | memory to merge rows before they are shuffled
     local-sort.max-num-file-handles | integer | 128 | files that a sort opens
     manifest.merge-optimize.enabled | boolean | true | whether merging keeps whole blocks
     overwrite-upgrade | boolean | true | whether an overwrite's files rise to the last level

@@ -4,11 +4,9 @@ A writer merges by them within its buffer, a reader and a compaction across file
 """
 
 from lakebed.options.choices import ChangelogProducer, MergeEngine
-from lakebed.options.option import WRITING, Option, Standing, one_of
+from lakebed.options.option import Option, Standing, one_of
 from lakebed.options.rows import acting
 
-# Rows of a first-row table are seen when a compaction has raised them above level 0, and these
-# producers are compactions: without one of ours a writer must leave it to another job.
 _ENGINE = (
     Option(
         key="merge-engine",
@@ -16,10 +14,7 @@ _ENGINE = (
         default="deduplicate",
         standing=Standing.ACTS,
         meaning="how rows of one key become one",
-        changes=WRITING,
-        declined=("first-row",),
         immutable=True,
-        left_to_others=True,
     ),
     Option(
         key="changelog-producer",
@@ -27,9 +22,6 @@ _ENGINE = (
         default="none",
         standing=Standing.ACTS,
         meaning="where the stream of changes comes from",
-        changes=WRITING,
-        accepted=("none", "input"),
-        left_to_others=True,
     ),
 )
 

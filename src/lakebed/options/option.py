@@ -54,7 +54,6 @@ class Option:
         changes: The uses of a table in which a value that Lakebed does not act on would change
             the rows read or the files written.
         accepted: The values that Lakebed acts on or that ask for nothing; None is all of them.
-        declined: Values that it does not act on, where it does on all others.
         old_keys: Names that it once had.
         for_scan: Whether it may be given to a single scan.
         immutable: Whether it is fixed when the table is created.
@@ -68,7 +67,6 @@ class Option:
     meaning: str
     changes: frozenset[Use] = NEITHER
     accepted: tuple[str, ...] | None = None
-    declined: tuple[str, ...] = field(default=())
     old_keys: tuple[str, ...] = field(default=())
     for_scan: bool = False
     immutable: bool = False
@@ -90,9 +88,9 @@ class Option:
             InvalidArgumentError: If the text is no value of the option's type.
         """
         value = self.parse(text)
-        if self.accepted is not None:
-            return value in [self.parse(each) for each in self.accepted]
-        return value not in [self.parse(each) for each in self.declined]
+        if self.accepted is None:
+            return True
+        return value in [self.parse(each) for each in self.accepted]
 
 
 def key_pattern(key: str) -> re.Pattern[str]:

@@ -80,12 +80,16 @@ class TableOptions:
     manifest_target_file_size: int
     manifest_merge_min_count: int
     manifest_full_compaction_threshold_size: int
+    deletion_vectors_enabled: bool
+    deletion_vectors_bitmap64: bool
+    deletion_vector_index_file_target_size: int
     write_only: bool
     write_merge_schema: bool
     write_merge_schema_type_widening: bool
     write_merge_schema_explicit_cast: bool
     write_buffer_size: int
     write_buffer_spillable: bool
+    local_merge_buffer_size: int | None
     dynamic_partition_overwrite: bool
     commit_max_retries: int
     commit_min_retry_wait: timedelta

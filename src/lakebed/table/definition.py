@@ -12,6 +12,7 @@ from lakebed.format.schema import TableSchema
 from lakebed.format.time_zone import time_zone_name
 from lakebed.lsm.engines import merging_of
 from lakebed.options.catalogue import TABLE_OPTIONS
+from lakebed.options.choices import ChangelogProducer, MergeEngine
 from lakebed.options.table_options import TableOptions
 from lakebed.table.writing.file_layout import FileLayout
 
@@ -29,6 +30,7 @@ def check_definition(schema: TableSchema, *, time_zone: tzinfo) -> None:
     """
     _check_merging(schema)
     parsed = TableOptions.parse(schema.options, has_primary_key=bool(schema.primary_keys))
+    _check_deletion_vectors(parsed)
     check_table_writable(schema.fields, parsed, time_zone=time_zone_name(time_zone))
     for is_changelog in (False, True):
         FileLayout.of(schema, parsed, time_zone=time_zone, is_changelog=is_changelog)
@@ -60,3 +62,18 @@ def _check_merging(schema: TableSchema) -> None:
                 f"changelog-producer={producer} contradicts merge-engine=first-row; use none or "
                 "lookup"
             )
+
+
+def _check_deletion_vectors(options: TableOptions) -> None:
+    if not options.deletion_vectors_enabled:
+        return
+    if options.merge_engine is MergeEngine.FIRST_ROW:
+        raise InvalidTableError(
+            "deletion-vectors.enabled contradicts merge-engine=first-row, where no row takes the "
+            "place of an older one. Leave it out"
+        )
+    if options.changelog_producer is ChangelogProducer.FULL_COMPACTION:
+        raise InvalidTableError(
+            "changelog-producer=full-compaction contradicts deletion-vectors.enabled; use none, "
+            "input or lookup"
+        )

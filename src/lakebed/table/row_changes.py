@@ -1,41 +1,30 @@
 """Rows that a user adds or puts in the place of others, committed at once."""
 
-import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self
 
 import pyarrow as pa
 
-from lakebed.errors import (
-    CommitUnknownError,
-    InvalidArgumentError,
-    InvalidDataError,
-    StorageError,
-    UnsupportedError,
-)
-from lakebed.format.data_file_meta import DataFileMeta
-from lakebed.format.index_manifest import IndexManifestEntry
+from lakebed.errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.options.acceptance import check_openable
-from lakebed.options.values import parse_boolean
+from lakebed.table.committing import commit, is_unaware
+from lakebed.table.compaction.after_write import compact_written
 from lakebed.table.metadata.partitions import PartitionFilter, PartitionsAmong
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.routers import moves_keys, router_of, sole_writer_of, writes_of
-from lakebed.table.writing.changes import AppendChanges, Changes, OverwriteChanges
-from lakebed.table.writing.commit import BATCH_COMMIT_IDENTIFIER, CommitStamp
+from lakebed.table.writing.changes import AppendChanges, OverwriteChanges
 from lakebed.table.writing.commit_message import CommitMessage
 from lakebed.table.writing.partition_spec import (
     converted_spec,
     partition_filter,
     partitions_of_specs,
 )
-from lakebed.table.writing.routing import NOT_FIXED
 from lakebed.table.writing.rows_writer import RowsWriter
 
 _DYNAMIC = "dynamic-partition-overwrite"
-_INDEX_IN_BUCKET = "index-file-in-data-file-dir"
 
 PartitionChoice = Mapping[str, object] | Literal["dynamic"] | None
 
@@ -98,6 +87,8 @@ class TableWriter:
             user=self.user,
             identifier=self.identifier,
         )
+        if self.snapshot is not None:
+            compact_written(self.parts, messages)
 
     def _open_rows(self) -> RowsWriter:
         if self._rows is None:
@@ -137,105 +128,6 @@ def append_changes(
     )
 
 
-def is_unaware(parts: TableParts) -> bool:
-    """Whether the table has no buckets: the deletion vectors of its files are in no order."""
-    return parts.options.bucket == NOT_FIXED and not parts.schema.primary_keys
-
-
-def commit(
-    parts: TableParts,
-    changes: Changes,
-    messages: Sequence[CommitMessage],
-    *,
-    user: str | None = None,
-    identifier: int | None = None,
-    watermark: int | None = None,
-    properties: Mapping[str, str] | None = None,
-    force: bool = False,
-) -> Snapshot | None:
-    """Commits, and deletes the files when it is certain that nobody will refer to them.
-
-    Args:
-        parts: The table.
-        changes: What to change.
-        messages: What was written for it.
-        user: Commit user; a fresh one where None.
-        identifier: Commit identifier; None for a commit that is never replayed.
-        watermark: Event time up to which all rows are there.
-        properties: More members for the snapshot.
-        force: Whether a commit without changes makes a snapshot, as it does where the table says
-            `snapshot.ignore-empty-commit` = false.
-    """
-    prefix = parts.options.commit_user_prefix
-    fresh = parts.session.effects.fresh_uuid()
-    try:
-        stamp = CommitStamp(
-            schema_id=max((parts.schema.id, *parts.schemas.list_ids())),
-            user=user or (f"{prefix}_{fresh}" if prefix else fresh),
-            identifier=BATCH_COMMIT_IDENTIFIER if identifier is None else identifier,
-            watermark=watermark,
-            properties=properties or {},
-        )
-        snapshot = parts.committer.commit(
-            changes,
-            stamp,
-            force=force or parts.options.snapshot_ignore_empty_commit is False,
-        )
-    except CommitUnknownError:
-        raise
-    except Exception:
-        delete_written(parts, messages)
-        raise
-    if snapshot is None:
-        delete_written(parts, messages)
-    elif snapshot.changelog_manifest_list is None:
-        _delete(parts, _changelog_paths(parts, messages))
-    return snapshot
-
-
-def delete_written(parts: TableParts, messages: Sequence[CommitMessage]) -> None:
-    """Deletes the new files of messages that no snapshot will name."""
-    for message in messages:
-        replaced = {file.file_name for file in message.deleted_files}
-        directory = parts.split_files.bucket_directory(message.partition, message.bucket)
-        # A file that only rises to another level is not ours to delete.
-        new = [file for file in message.new_files if file.file_name not in replaced]
-        _delete(parts, _file_paths(new, directory))
-        _delete(parts, (_index_path(parts, entry) for entry in message.new_index_files))
-    _delete(parts, _changelog_paths(parts, messages))
-
-
-def _changelog_paths(parts: TableParts, messages: Sequence[CommitMessage]) -> Iterator[str]:
-    for message in messages:
-        if message.changelog_files:
-            directory = parts.split_files.bucket_directory(message.partition, message.bucket)
-            yield from _file_paths(message.changelog_files, directory)
-
-
-def _file_paths(files: Sequence[DataFileMeta], directory: str) -> Iterator[str]:
-    """The files and what belongs to them, which lies beside them."""
-    for file in files:
-        path = file.external_path or f"{directory}/{file.file_name}"
-        yield path
-        for name in file.extra_files:
-            yield f"{path.rpartition('/')[0]}/{name}"
-
-
-def _index_path(parts: TableParts, entry: IndexManifestEntry) -> str:
-    if entry.external_path is not None:
-        return entry.external_path
-    if parse_boolean(parts.texts.get(_INDEX_IN_BUCKET, "false"), _INDEX_IN_BUCKET):
-        directory = parts.split_files.bucket_directory(entry.partition, entry.bucket)
-        return f"{directory}/{entry.file_name}"
-    return parts.paths.index(entry.file_name)
-
-
-def _delete(parts: TableParts, paths: Iterable[str]) -> None:
-    for path in paths:
-        with contextlib.suppress(StorageError):
-            parts.file_io.delete(path)
-
-
 def overwrite(parts: TableParts, data: object, partition: PartitionChoice) -> Snapshot | None:
     """Replaces the rows of some partitions by `data`; None for no rows.
 
@@ -262,7 +154,10 @@ def overwrite(parts: TableParts, data: object, partition: PartitionChoice) -> Sn
             operation=Operation.TRUNCATE if data is None else Operation.OVERWRITE,
             is_dynamic=data is not None and _is_dynamic(parts),
         )
-    return commit(parts, changes, messages)
+    snapshot = commit(parts, changes, messages)
+    if snapshot is not None:
+        compact_written(parts, messages)
+    return snapshot
 
 
 def overwrite_changes(

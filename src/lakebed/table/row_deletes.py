@@ -1,4 +1,7 @@
-"""How rows are deleted: by -D rows where there is a key, by rewriting files where there is none."""
+"""How rows are deleted: by -D rows where there is a key, by rewriting files where there is none.
+
+In a table without a key but with deletion vectors, files stay, and vectors mark their rows.
+"""
 
 from collections import defaultdict
 from contextlib import ExitStack
@@ -14,12 +17,15 @@ from lakebed.format.predicate.evaluation import evaluate
 from lakebed.format.predicate.expressions import Expression
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.lsm.merge import DELETE
+from lakebed.table.committing import commit
+from lakebed.table.compaction.after_write import compact_written
 from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.planning.split import Split
 from lakebed.table.reading.read import SplitReader
 from lakebed.table.reading.scan_source import SnapshotSource
-from lakebed.table.row_changes import append_changes, commit, rows_writer
+from lakebed.table.row_changes import append_changes, rows_writer
+from lakebed.table.row_marks import mark_matching
 from lakebed.table.writing.bucket_writer import BucketWriter
 from lakebed.table.writing.commit_message import CommitMessage
 
@@ -28,6 +34,8 @@ def delete_rows(parts: TableParts, where: str | Expression) -> Snapshot | None:
     """Deletes the rows for which a condition is true; None when there is none."""
     if parts.schema.primary_keys:
         return _delete_by_key(parts, where)
+    if parts.options.deletion_vectors_enabled:
+        return _delete_by_marks(parts, where)
     return _delete_by_rewrite(parts, where)
 
 
@@ -41,6 +49,17 @@ def _delete_by_key(parts: TableParts, where: str | Expression) -> Snapshot | Non
             kinds = np.full(batch.num_rows, DELETE, np.int8)
             rows.add_aligned(pa.Table.from_batches([batch]), kinds)
         messages = rows.finish()
+    changes = append_changes(parts, messages, base=base, operation=Operation.DELETE)
+    snapshot = commit(parts, changes, messages)
+    if snapshot is not None:
+        compact_written(parts, messages)
+    return snapshot
+
+
+def _delete_by_marks(parts: TableParts, where: str | Expression) -> Snapshot | None:
+    """Marks each matching row of an append table in a deletion vector."""
+    base = parts.write_base()
+    messages = [] if base.snapshot is None else mark_matching(parts, base.snapshot, where)
     changes = append_changes(parts, messages, base=base, operation=Operation.DELETE)
     return commit(parts, changes, messages)
 

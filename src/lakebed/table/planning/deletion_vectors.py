@@ -4,8 +4,6 @@ The index manifest lists the vectors by bucket and data file; they are joined to
 plan as columns, without an object a file.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -13,14 +11,20 @@ import pyarrow as pa
 from lakebed.errors import CorruptTableError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import ArrowChunks, python_values
-from lakebed.format.avro.codec import read_columns
 from lakebed.format.deletion_vector import DeletionVectorRef
 from lakebed.format.index_manifest import deletion_vector_columns
 from lakebed.format.manifest import ArrowField
-from lakebed.format.paths import TablePaths
+from lakebed.format.manifest_file import read_index_manifest
 from lakebed.storage.file_io import FileIO
+from lakebed.table.metadata.index_paths import IndexPaths
 
-__all__ = ["DV_COLUMNS", "attach_deletion_vectors", "deletion_vector_refs", "read_deletion_vectors"]
+__all__ = [
+    "DV_COLUMNS",
+    "attach_deletion_vectors",
+    "deletion_vector_refs",
+    "deletion_vectors_of",
+    "read_deletion_vectors",
+]
 
 _FIELDS: list[ArrowField] = [
     pa.field("dv_path", pa.string()),
@@ -39,31 +43,38 @@ def read_deletion_vectors(
     file_io: FileIO,
     index_manifest: str,
     *,
-    paths: TablePaths,
-    bucket_directory: Callable[[bytes, int], str] | None = None,
+    paths: IndexPaths,
 ) -> pa.Table:
     """The deletion vectors of a snapshot, as `index_manifest.DELETION_VECTOR_COLUMNS` and `path`.
 
     Args:
         file_io: The store.
         index_manifest: Its name, as the snapshot has it.
-        paths: Names on disk.
-        bucket_directory: From a serialized partition row and a bucket to the directory, where
-            `index-file-in-data-file-dir` is set; None where index files have their own directory.
+        paths: Where index files lie.
 
     Raises:
         CorruptTableError: The file is no index manifest, or gives a data file two vectors.
         NotFoundError: It is missing.
         UnsupportedError: It is of another version.
     """
-    source = paths.manifest(index_manifest)
-    vectors = deletion_vector_columns(read_columns(file_io.read(source), source), source)
+    source = paths.paths.manifest(index_manifest)
+    return deletion_vectors_of(read_index_manifest(file_io, source), source=source, paths=paths)
+
+
+def deletion_vectors_of(listed: pa.Table, *, source: str, paths: IndexPaths) -> pa.Table:
+    """The deletion vectors among the index files of a snapshot, as above.
+
+    Args:
+        listed: As `index_manifest.INDEX_COLUMNS`.
+        source: The index manifest, for messages.
+        paths: Where index files lie.
+
+    Raises:
+        CorruptTableError: A data file has two vectors.
+    """
+    vectors = deletion_vector_columns(listed)
     _check_one_vector_a_file(vectors, source)
-    if bucket_directory is None:
-        inside = pc.binary_join_element_wise(paths.index_directory, vectors["index_file_name"], "/")
-    else:
-        inside = _in_bucket_directories(vectors, bucket_directory)
-    return vectors.append_column("path", pc.coalesce(vectors["external_path"], inside))
+    return vectors.append_column("path", paths.of_columns(vectors))
 
 
 def attach_deletion_vectors(entries: pa.Table, vectors: pa.Table) -> pa.Table:
@@ -114,22 +125,3 @@ def _check_one_vector_a_file(vectors: pa.Table, source: str) -> None:
         position = int(np.flatnonzero(codes == distinct[counts > 1][0])[0])
         name = vectors["data_file_name"][position].as_py()
         raise CorruptTableError(source, f"data file {name} has two deletion vectors")
-
-
-def _in_bucket_directories(
-    vectors: pa.Table, bucket_directory: Callable[[bytes, int], str]
-) -> ArrowChunks:
-    places = vectors.select(["partition", "bucket"])
-    distinct = places.group_by(["partition", "bucket"]).aggregate([])
-    pairs = zip(
-        python_values(distinct["partition"]), python_values(distinct["bucket"]), strict=True
-    )
-    directories = {pair: bucket_directory(*pair) for pair in pairs}
-    all_pairs = zip(
-        python_values(places["partition"]), python_values(places["bucket"]), strict=True
-    )
-    column = pa.array([directories[pair] for pair in all_pairs], pa.string())
-    joined: ArrowChunks = pc.binary_join_element_wise(
-        pa.chunked_array([column]), vectors["index_file_name"], "/"
-    )
-    return joined

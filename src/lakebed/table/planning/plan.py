@@ -27,6 +27,7 @@ from lakebed.format.snapshot import Snapshot
 from lakebed.options.choices import MergeEngine
 from lakebed.options.table_options import TableOptions
 from lakebed.options.values import parse_boolean
+from lakebed.table.metadata.index_paths import IndexPaths
 from lakebed.table.metadata.live_files import LiveScan
 from lakebed.table.metadata.manifests import Manifests
 from lakebed.table.metadata.plan_step import PlanStep, apply_steps
@@ -55,6 +56,7 @@ class Planner:
         texts: The same as text, those of the scan laid over the table's.
         manifests: The table's manifests.
         split_files: From entries to files with paths.
+        index_paths: Where index files lie.
     """
 
     table_schema: TableSchema
@@ -63,6 +65,7 @@ class Planner:
     texts: Mapping[str, str] = field(default_factory=dict)
     manifests: Manifests
     split_files: SplitFiles
+    index_paths: IndexPaths
 
     def plan(
         self,
@@ -133,12 +136,8 @@ class Planner:
         """The live entries of a snapshot with `DV_COLUMNS`, where the table has such vectors."""
         if snapshot.index_manifest is None or not self._flag("deletion-vectors.enabled"):
             return entries
-        in_buckets = self._flag("index-file-in-data-file-dir")
         vectors = read_deletion_vectors(
-            self.manifests.file_io,
-            snapshot.index_manifest,
-            paths=self.manifests.paths,
-            bucket_directory=self.split_files.bucket_directory if in_buckets else None,
+            self.manifests.file_io, snapshot.index_manifest, paths=self.index_paths
         )
         return attach_deletion_vectors(entries, vectors)
 

@@ -9,7 +9,7 @@ primary-key table's writer then spills to the local disk, so that a bucket still
 run (`write-buffer-spillable`); without spilling each flush is a run of its own.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from types import TracebackType
@@ -75,11 +75,7 @@ class BucketWrites:
         known = self.max_sequence_numbers.get((partition, bucket))
         next_sequence = _first_sequence(known, goes_on=is_keyed or self.options.bucket > 0)
         with_changelog = is_keyed and self.options.changelog_producer is ChangelogProducer.INPUT
-        names = FileNames(
-            self.uuid_source,
-            data_prefix=self.options.data_file_prefix,
-            changelog_prefix=self.options.changelog_file_prefix,
-        )
+        names = self._names()
         files = self._layout(bucket, is_changelog=False)
         changelog = None
         if with_changelog:
@@ -108,6 +104,36 @@ class BucketWrites:
             next_sequence=next_sequence,
         )
 
+    def open_compaction(self, bucket: int, *, directory: str, level: int) -> "CompactionWriters":
+        """Writers for what a compaction of a bucket makes.
+
+        Args:
+            bucket: The bucket.
+            directory: Its directory.
+            level: Where its rows go.
+
+        Raises:
+            UnsupportedError: A column of a type that cannot be written.
+        """
+        names = self._names()
+        return CompactionWriters(
+            files=self._rolling(
+                directory, names.data_file, self._layout(bucket, level=level, is_changelog=False)
+            ),
+            changelog=self._rolling(
+                directory,
+                names.changelog_file,
+                self._layout(bucket, level=level, is_changelog=True),
+            ),
+        )
+
+    def _names(self) -> FileNames:
+        return FileNames(
+            self.uuid_source,
+            data_prefix=self.options.data_file_prefix,
+            changelog_prefix=self.options.changelog_file_prefix,
+        )
+
     def _rolling(
         self, directory: str, next_name: Callable[[str], str], layout: FileLayout
     ) -> RollingWriter:
@@ -119,14 +145,42 @@ class BucketWrites:
             key_names=self.table_schema.trimmed_primary_keys,
         )
 
-    def _layout(self, bucket: int, *, is_changelog: bool) -> FileLayout:
+    def _layout(self, bucket: int, *, is_changelog: bool, level: int = 0) -> FileLayout:
         return FileLayout.of(
             self.table_schema,
             self.options,
             time_zone=self.time_zone,
+            level=level,
             is_changelog=is_changelog,
             is_postponed=bucket == POSTPONE_BUCKET,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionWriters:
+    """Where a compaction writes; on an error, no file is left behind.
+
+    Attributes:
+        files: Its rows.
+        changelog: Its changes.
+    """
+
+    files: RollingWriter
+    changelog: RollingWriter
+
+    def __enter__(self) -> Self:
+        """Nothing is opened before the first row."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """On an error, deletes what was written."""
+        self.changelog.__exit__(kind, error, trace)
+        self.files.__exit__(kind, error, trace)
 
 
 def _first_sequence(known: int | None, *, goes_on: bool) -> int:
@@ -244,15 +298,15 @@ class BucketWriter:
             self.files.write(rows)
         flushed = None if self.buffer is None else self.buffer.flush()
         if flushed is not None and flushed.ordered is not None and self.changelog is not None:
-            for rows in _gathered(flushed.ordered, self.changelog.layout.gathered_bytes):
-                self.changelog.write(rows)
+            for rows in flushed.ordered:
+                self.changelog.gather(rows)
             self.changelog.roll()
         return flushed
 
     def _write_run(self, parts: Iterable[pa.Table]) -> None:
         """Writes a sorted run, given in parts, into files of its own."""
-        for rows in _gathered(parts, self.files.layout.gathered_bytes):
-            self.files.write(rows)
+        for rows in parts:
+            self.files.gather(rows)
         self.files.roll()
 
     def _meta(self, file: WrittenFile) -> DataFileMeta:
@@ -264,39 +318,10 @@ class BucketWriter:
                 self.next_sequence + summary.row_count,
             )
             sequences = (first, self.next_sequence - 1)
-        value_stats, value_stats_cols = summary.value_stats()
-        return DataFileMeta(
-            file_name=file.name,
-            file_size=file.size_bytes,
-            row_count=summary.row_count,
-            min_key=summary.min_key,
-            max_key=summary.max_key,
-            key_stats=summary.key_stats(),
-            value_stats=value_stats,
-            min_sequence_number=sequences[0],
-            max_sequence_number=sequences[1],
+        return file.meta(
             schema_id=self.writes.table_schema.id,
             level=0,
-            creation_time=self.writes.local_millis(),
-            delete_row_count=summary.delete_row_count,
-            file_source=FileSource.APPEND,
-            value_stats_cols=value_stats_cols,
-            embedded_file_index=file.index.embedded,
-            extra_files=file.index.extra_files,
+            created_ms=self.writes.local_millis(),
+            source=FileSource.APPEND,
+            sequences=sequences,
         )
-
-
-def _gathered(parts: Iterable[pa.Table], size_bytes: int) -> Iterator[pa.Table]:
-    """Rows in parts of about a size, so that small windows do not make small row groups."""
-    held: list[pa.Table] = []
-    held_bytes = 0
-    for part in parts:
-        if part.num_rows == 0:
-            continue
-        held.append(part)
-        held_bytes += part.nbytes
-        if held_bytes >= size_bytes:
-            yield pa.concat_tables(held)
-            held, held_bytes = [], 0
-    if held:
-        yield pa.concat_tables(held)

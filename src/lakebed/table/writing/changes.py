@@ -15,7 +15,7 @@ from lakebed.errors import CommitConflictError, NotFoundError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import python_values
 from lakebed.format.data_file_meta import FileKind, ManifestEntry
-from lakebed.format.index_manifest import IndexManifestEntry
+from lakebed.format.index_manifest import IndexManifestEntry, index_entries_from_columns
 from lakebed.format.paths import POSTPONE_BUCKET
 from lakebed.format.snapshot import CommitKind, Operation, Snapshot
 from lakebed.table.metadata.entries import (
@@ -32,7 +32,11 @@ from lakebed.table.metadata.index_files import (
     touched_by,
 )
 from lakebed.table.metadata.manifests import Manifests
-from lakebed.table.metadata.partitions import PartitionFilter, PartitionsAmong
+from lakebed.table.metadata.partitions import (
+    PartitionFilter,
+    PartitionsAmong,
+    entries_of_partitions,
+)
 from lakebed.table.writing.commit_message import CommitMessage
 from lakebed.table.writing.sole_writer import SoleWriter
 
@@ -46,14 +50,15 @@ class Prepared:
         kind: What kind of snapshot it makes.
         operation: What the user asked for.
         changelog: Changelog files that come.
-        index_files: Every index file after the commit; None where they stay as they are.
+        index_files: Every index file after the commit, as `INDEX_COLUMNS`; None where they stay as
+            they are.
     """
 
     entries: Sequence[ManifestEntry]
     kind: CommitKind
     operation: Operation | None
     changelog: Sequence[ManifestEntry] = ()
-    index_files: Sequence[IndexManifestEntry] | None = None
+    index_files: pa.Table | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -132,7 +137,7 @@ class AppendChanges:
             index_files=None
             if index.is_empty
             else combined_index_files(
-                self.manifests.index_files(latest),
+                self.manifests.index_columns(latest),
                 index,
                 is_unaware=self.is_unaware,
                 base=_id_of(latest),
@@ -149,10 +154,9 @@ class AppendChanges:
             names = set(python_values(live.column("file_name")))
         check_deletes_live(entries, set() if live is None else live_identities(live), base=base)
         check_bucket_counts(entries, {} if live is None else bucket_counts(live), base=base)
-        if self.is_unaware:
-            names -= {e.file.file_name for e in entries if e.kind is FileKind.DELETE}
-            names |= {e.file.file_name for e in entries if e.kind is FileKind.ADD}
-            check_vectors_have_files(index, names, base=base)
+        names -= {entry.file.file_name for entry in entries if entry.kind is FileKind.DELETE}
+        names |= {entry.file.file_name for entry in entries if entry.kind is FileKind.ADD}
+        check_vectors_have_files(index, names, base=base)
 
     def _check_against_newer(self, entries: list[ManifestEntry], latest: Snapshot) -> None:
         """A pure append only minds bucket counts, and only those that are newer than it knows."""
@@ -174,7 +178,7 @@ class AppendChanges:
         touched = touched_by(index)
         deletes = [entry for entry in entries if entry.kind is FileKind.DELETE]
         try:
-            known = self.manifests.index_files(self.based_on)
+            known = self.manifests.index_columns(self.based_on)
         except NotFoundError as error:
             raise CommitConflictError(
                 f"snapshot {_id_of(self.based_on)}, which this commit started from, expired "
@@ -183,7 +187,7 @@ class AppendChanges:
             ) from error
         check_index_files_kept(
             known,
-            self.manifests.index_files(latest),
+            self.manifests.index_columns(latest),
             touched=replace(
                 touched,
                 partitions={*touched.partitions, *_partitions(entries)},
@@ -238,12 +242,11 @@ class OverwriteChanges:
         added = [entry for message in self.messages for entry in message.entries()]
         index = index_changes(self.messages)
         deleted: list[ManifestEntry] = []
-        listed: list[IndexManifestEntry] = []
+        listed = self.manifests.index_columns(latest)
         if latest is not None:
             live = replaced_entries(
                 self.manifests, latest, self.partitions, keeps_postponed=self.keeps_postponed
             )
-            listed = self.manifests.index_files(latest)
             index = replace(index, deleted=self._replaced_index_files(listed))
             self._check_seen(live, index.deleted, latest)
             deleted = self.manifests.delete_entries(live)
@@ -259,10 +262,9 @@ class OverwriteChanges:
             ),
         )
 
-    def _replaced_index_files(
-        self, listed: Sequence[IndexManifestEntry]
-    ) -> tuple[IndexManifestEntry, ...]:
-        return index_files_of(listed, self.partitions, keeps_postponed=self.keeps_postponed)
+    def _replaced_index_files(self, listed: pa.Table) -> tuple[IndexManifestEntry, ...]:
+        found = index_files_of(listed, self.partitions, keeps_postponed=self.keeps_postponed)
+        return tuple(index_entries_from_columns(found))
 
     def _check_seen(
         self, live: pa.Table, index_files: Iterable[IndexManifestEntry], latest: Snapshot
@@ -294,17 +296,13 @@ def replaced_entries(
 
 
 def index_files_of(
-    listed: Sequence[IndexManifestEntry], partitions: PartitionFilter, *, keeps_postponed: bool
-) -> tuple[IndexManifestEntry, ...]:
+    listed: pa.Table, partitions: PartitionFilter, *, keeps_postponed: bool
+) -> pa.Table:
     """The index files that an overwrite of some partitions takes away."""
-    distinct = sorted({entry.partition for entry in listed})
-    kept = partitions.keep(pa.array(distinct, pa.binary())).tolist() if distinct else []
-    chosen = {partition for partition, is_kept in zip(distinct, kept, strict=True) if is_kept}
-    return tuple(
-        entry
-        for entry in listed
-        if entry.partition in chosen and not (keeps_postponed and entry.bucket == POSTPONE_BUCKET)
-    )
+    found = listed.filter(pa.array(entries_of_partitions(listed, partitions)))
+    if not keeps_postponed:
+        return found
+    return found.filter(pc.not_equal(found["bucket"], POSTPONE_BUCKET))
 
 
 def index_changes(messages: Iterable[CommitMessage]) -> IndexChanges:

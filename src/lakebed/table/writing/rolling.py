@@ -9,11 +9,14 @@ from typing import Self
 import pyarrow as pa
 
 from lakebed.errors import StorageError
+from lakebed.format.data_file_meta import DataFileMeta, FileSource
 from lakebed.format.data_file_write import DataFileWriter, open_data_file_writer
 from lakebed.format.paths import file_index_name
 from lakebed.storage.file_io import FileIO
 from lakebed.table.writing.file_layout import FileLayout
 from lakebed.table.writing.file_summary import FileSummary, PlacedIndex
+
+Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +34,39 @@ class WrittenFile:
     size_bytes: int
     summary: FileSummary
     index: PlacedIndex
+
+    def meta(
+        self, *, schema_id: int, level: int, created_ms: int, source: FileSource, sequences: Range
+    ) -> DataFileMeta:
+        """What the manifests say of it.
+
+        Args:
+            schema_id: The schema that wrote it.
+            level: Its LSM level.
+            created_ms: When, on the wall clock (format.md 7).
+            source: Why it was written.
+            sequences: Smallest and greatest sequence number of its rows.
+        """
+        value_stats, value_stats_cols = self.summary.value_stats()
+        return DataFileMeta(
+            file_name=self.name,
+            file_size=self.size_bytes,
+            row_count=self.summary.row_count,
+            min_key=self.summary.min_key,
+            max_key=self.summary.max_key,
+            key_stats=self.summary.key_stats(),
+            value_stats=value_stats,
+            min_sequence_number=sequences[0],
+            max_sequence_number=sequences[1],
+            schema_id=schema_id,
+            level=level,
+            creation_time=created_ms,
+            delete_row_count=self.summary.delete_row_count,
+            file_source=source,
+            value_stats_cols=value_stats_cols,
+            embedded_file_index=self.index.embedded,
+            extra_files=self.index.extra_files,
+        )
 
 
 @dataclass(slots=True)
@@ -62,6 +98,8 @@ class RollingWriter:
     _open: _OpenFile | None = field(default=None, init=False)
     _written: list[WrittenFile] = field(default_factory=list, init=False)
     _names: list[str] = field(default_factory=list, init=False)
+    _held: list[pa.Table] = field(default_factory=list, init=False)
+    _held_bytes: int = field(default=0, init=False)
 
     def write(self, rows: pa.Table) -> None:
         """Appends rows in the layout of the file, rolling where a file is full."""
@@ -77,10 +115,28 @@ class RollingWriter:
                 current.sink.tell() >= self.layout.target_bytes
                 or current.summary.row_count >= self.layout.target_rows
             ):
-                self.roll()
+                self._close()
+
+    def gather(self, rows: pa.Table) -> None:
+        """Appends rows that may come in small parts, which would make small row groups."""
+        if rows.num_rows == 0:
+            return
+        self._held.append(rows)
+        self._held_bytes += rows.nbytes
+        if self._held_bytes >= self.layout.gathered_bytes:
+            self._write_held()
 
     def roll(self) -> None:
         """Closes the current file, if there is one; the next rows begin another."""
+        self._write_held()
+        self._close()
+
+    def _write_held(self) -> None:
+        held, self._held, self._held_bytes = self._held, [], 0
+        if held:
+            self.write(pa.concat_tables(held))
+
+    def _close(self) -> None:
         current, self._open = self._open, None
         if current is None:
             return

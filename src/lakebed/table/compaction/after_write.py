@@ -1,0 +1,92 @@
+"""Which compactions come with a write, unless the table says `write-only`?
+
+The rows are committed before, so nothing that happens here may look like a failed write: a caller
+would write them again. What cannot be compacted now is left to the next write, and said in the log.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from lakebed.errors import CommitConflictError, LakebedError
+from lakebed.format.paths import POSTPONE_BUCKET
+from lakebed.format.snapshot import CommitKind
+from lakebed.options.choices import ChangelogProducer
+from lakebed.options.compaction_options import CompactionOptions
+from lakebed.table.compaction.job import CompactionJob
+from lakebed.table.metadata.partitions import PartitionsAmong
+from lakebed.table.parts import TableParts
+from lakebed.table.writing.commit_message import CommitMessage
+from lakebed.table.writing.routing import NOT_FIXED
+
+_log = logging.getLogger(__name__)
+
+
+def compact_written(parts: TableParts, messages: Sequence[CommitMessage]) -> None:
+    """Compacts the buckets that were written to, where the options say so, in this process.
+
+    Args:
+        parts: The table.
+        messages: What was committed.
+    """
+    with after_commit(parts.paths.location):
+        job = job_after_write(parts, messages)
+        if job is not None:
+            job.carry_out()
+
+
+@contextmanager
+def after_commit(location: str) -> Iterator[None]:
+    """What fails in the block is said in the log: the rows are committed.
+
+    Args:
+        location: The table.
+    """
+    try:
+        yield
+    except CommitConflictError as error:
+        _log.info("%s: compaction gave way to another commit: %s", location, error)
+    except LakebedError as error:
+        _log.warning("%s: rows are committed, but not compacted: %s", location, error)
+
+
+def job_after_write(parts: TableParts, messages: Sequence[CommitMessage]) -> CompactionJob | None:
+    """The compactions that are due; None where there are none.
+
+    Args:
+        parts: The table.
+        messages: What was committed.
+
+    Raises:
+        LakebedError: They cannot be found.
+    """
+    is_appended = not parts.schema.primary_keys and parts.options.bucket == NOT_FIXED
+    if parts.options.write_only or is_appended:
+        return None
+    places = frozenset(
+        (each.partition, each.bucket)
+        for each in messages
+        if each.new_files and each.bucket != POSTPONE_BUCKET
+    )
+    if not places:
+        return None
+    job = CompactionJob.of(
+        parts,
+        PartitionsAmong(frozenset(partition for partition, _ in places)),
+        is_full=_is_full_due(parts),
+        places=places,
+    )
+    return job if job.compactions else None
+
+
+def _is_full_due(parts: TableParts) -> bool:
+    """Whether buckets are compacted as a whole: `full-compaction.delta-commits` appends came."""
+    commits = CompactionOptions.parse(parts.texts).full_delta_commits
+    if commits is None:
+        if parts.options.changelog_producer is not ChangelogProducer.FULL_COMPACTION:
+            return False
+        commits = 1
+    snapshot = parts.snapshots.latest()
+    while commits > 1 and snapshot is not None and snapshot.commit_kind is not CommitKind.COMPACT:
+        snapshot, commits = parts.snapshots.find(snapshot.id - 1), commits - 1
+    return snapshot is not None and snapshot.commit_kind is not CommitKind.COMPACT

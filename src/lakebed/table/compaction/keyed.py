@@ -1,0 +1,212 @@
+"""Compaction of one bucket of a table with a primary key: from a pick to a commit message."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lakebed.format.data_file_meta import DataFileMeta, FileSource
+from lakebed.lsm.compaction.levels import Levels
+from lakebed.lsm.compaction.pick import Pick
+from lakebed.lsm.compaction.rewrite_plan import Rewrite, RewritePlan, Upgrade
+from lakebed.lsm.compaction.rewriting import CompactedRows, Rewriting
+from lakebed.lsm.section_plan import Mask
+from lakebed.table.compaction.buckets import BucketFiles, StoredFile
+from lakebed.table.metadata.index_files import IndexChanges
+from lakebed.table.planning.split import SplitFile, SplitSection
+from lakebed.table.reading.read import SplitReader
+from lakebed.table.writing.bucket_writer import BucketWrites, CompactionWriters
+from lakebed.table.writing.commit_message import CommitMessage
+from lakebed.table.writing.deletion_vector_files import DeletionVectorFiles, VectorChanges
+from lakebed.table.writing.rolling import WrittenFile
+
+Runs = Sequence[Sequence[SplitFile]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedCompaction:
+    """A compaction of one bucket; travels to tasks.
+
+    Attributes:
+        stored: The bucket's files.
+        directory: Its directory.
+        pick: What is compacted.
+        plan: What becomes of it.
+        rewriting: How rows are made.
+        reader: Reads the table's columns and the system columns.
+        writes: Opens files.
+        vectors: Writes deletion vectors.
+    """
+
+    stored: BucketFiles
+    directory: str
+    pick: Pick
+    plan: RewritePlan
+    rewriting: Rewriting
+    reader: SplitReader
+    writes: BucketWrites
+    vectors: DeletionVectorFiles
+
+    @property
+    def output_level(self) -> int:
+        """Where the rows go."""
+        return self.plan.output_level
+
+    @property
+    def rewritten_bytes(self) -> int:
+        """What the files take that are read and written anew."""
+        return self.plan.rewritten_bytes
+
+    def run(self) -> CommitMessage:
+        """Writes what the files become; on an error, leaves no file.
+
+        Raises:
+            CorruptTableError: A file cannot be read.
+            InvalidDataError: Rows that the merge engine forbids.
+            StorageError: A file cannot be written.
+        """
+        gone: list[DataFileMeta] = []
+        risen: list[DataFileMeta] = []
+        level = self.plan.output_level
+        opened = self.writes.open_compaction(
+            self.stored.bucket, directory=self.directory, level=level
+        )
+        with opened as writers:
+            output = _Output(writers)
+            for step in self.plan.steps:
+                match step:
+                    case Rewrite():
+                        self._rewrite(step, output)
+                        gone.extend(step.files)
+                    case Upgrade(file=file, tracks_changes=tracks):
+                        if tracks:
+                            self._tell_changes(file, output)
+                        gone.append(file)
+                        risen.append(replace(file, level=level))
+            files, changelog = writers.files.finish(), writers.changelog.finish()
+            rewritten = {file.file_name for file in gone} - {file.file_name for file in risen}
+            index = self._vectors(output.dead, rewritten)
+        return CommitMessage(
+            partition=self.stored.partition,
+            bucket=self.stored.bucket,
+            total_buckets=self.stored.total_buckets,
+            new_files=(*risen, *(self._meta(file) for file in files)),
+            deleted_files=tuple(gone),
+            changelog_files=tuple(self._meta(file) for file in changelog),
+            new_index_files=index.added,
+            deleted_index_files=index.deleted,
+        )
+
+    def _rewrite(self, step: Rewrite, output: "_Output") -> None:
+        rewriting = self.rewriting if step.tracks_changes else self.rewriting.untracked()
+        sections = [
+            [[self._file(meta) for meta in run] for run in section] for section in step.sections
+        ]
+        if step.tracks_changes:
+            sections = [_joined(sections)]
+        for runs in sections:
+            older = self._older(runs) if rewriting.looks_below else []
+            taken = [*runs, *older]
+            for compacted in self._compacted(rewriting, taken):
+                output.writers.files.gather(compacted.rows)
+                output.tell(compacted, taken)
+        output.writers.files.roll()
+        output.writers.changelog.roll()
+
+    def _tell_changes(self, meta: DataFileMeta, output: "_Output") -> None:
+        """The changes that come with a file whose rows stay where they are."""
+        runs = [[self._file(meta)]]
+        older = self._older(runs)
+        rewriting = self.rewriting
+        if not rewriting.tells_changes and not (rewriting.tells_dead and older):
+            return
+        taken = [*runs, *older]
+        for compacted in self._compacted(rewriting, taken):
+            output.tell(compacted, taken)
+        output.writers.changelog.roll()
+
+    def _compacted(
+        self, rewriting: Rewriting, runs: Sequence[Sequence[StoredFile]]
+    ) -> Iterator[CompactedRows]:
+        section = SplitSection(tuple(tuple(file.split_file for file in run) for run in runs))
+        return rewriting.rows_of(self.reader.section_files(section))
+
+    def _vectors(self, dead: Mapping[str, Mask], rewritten: Collection[str]) -> IndexChanges:
+        """Marks rows of files that stay, and drops the vectors of files that are rewritten."""
+        vectors = {}
+        for name, rows in dead.items():
+            removed = self.reader.removed(self.stored.files[name].split_file)
+            deleted = rows if removed is None else rows | removed
+            vectors[name] = self.vectors.encode(deleted, data_file=name)
+        place = (self.stored.partition, self.stored.bucket)
+        changes = VectorChanges(vectors=vectors, gone=rewritten)
+        return self.vectors.change(place, self.stored.vectors, changes)
+
+    def _older(self, runs: Sequence[Sequence[StoredFile]]) -> list[list[StoredFile]]:
+        """The files above the output level that may hold keys of some runs, level by level."""
+        low = min(file.low for run in runs for file in run)
+        high = max(file.high for run in runs for file in run)
+        above = [run for run in self._levels.runs if run.level > self.plan.output_level]
+        found = [
+            sorted(
+                (
+                    file
+                    for file in map(self._file, run.files)
+                    if file.low <= high and file.high >= low
+                ),
+                key=lambda file: file.low,
+            )
+            for run in above
+        ]
+        return [files for files in found if files]
+
+    @property
+    def _levels(self) -> Levels:
+        return Levels.of(self.stored.metas, count=1)
+
+    def _file(self, meta: DataFileMeta) -> StoredFile:
+        return self.stored.files[meta.file_name]
+
+    def _meta(self, file: WrittenFile) -> DataFileMeta:
+        sequences = file.summary.sequence_range
+        if sequences is None:
+            raise ValueError(f"rows of {file.name} came without sequence numbers")
+        return file.meta(
+            schema_id=self.writes.table_schema.id,
+            level=self.plan.output_level,
+            created_ms=self.writes.local_millis(),
+            source=FileSource.COMPACT,
+            sequences=sequences,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """What comes of a compaction.
+
+    Attributes:
+        writers: Where rows and changes go.
+        dead: Which rows are to be marked deleted, by the name of their data file.
+    """
+
+    writers: CompactionWriters
+    dead: dict[str, Mask] = field(default_factory=dict)
+
+    def tell(self, compacted: CompactedRows, runs: Sequence[Sequence[StoredFile]]) -> None:
+        """Takes the changes, and the dead rows of the files that they come from."""
+        if compacted.changelog is not None:
+            self.writers.changelog.gather(compacted.changelog)
+        files = [file for run in runs for file in run]
+        for place, rows in compacted.dead.items():
+            meta = files[place].meta
+            none = np.zeros(meta.row_count, np.bool_)
+            self.dead.setdefault(meta.file_name, none)[rows] = True
+
+
+def _joined(sections: Sequence[Sequence[Sequence[StoredFile]]]) -> list[list[StoredFile]]:
+    """Sections one after the other as one: their n-th runs make one run."""
+    count = max(map(len, sections))
+    return [
+        [file for section in sections if len(section) > index for file in section[index]]
+        for index in range(count)
+    ]
