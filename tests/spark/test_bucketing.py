@@ -95,3 +95,27 @@ def test_the_session_stays_in_ansi_mode(bare: SparkSession) -> None:
     fields = [DataField(id=0, name="id", type=TYPES["l"])]
     bucket_column(bare, Registry(), fields, total_buckets=3, function="default")
     assert bare.conf.get("spark.sql.ansi.enabled") == "true"
+
+
+def test_keys_of_one_type_with_and_without_nulls_have_their_own_functions(
+    bare: SparkSession,
+) -> None:
+    registry, frame = Registry(), bare.createDataFrame([(1,), (None,)], "`a``b.c` BIGINT")
+    for nullable in (False, True):
+        kind = with_nullability(TYPES["l"], nullable=nullable)
+        fields = [DataField(id=0, name="a`b.c", type=kind)]
+        column = bucket_column(bare, registry, fields, total_buckets=7, function="default")
+        rows = frame if nullable else frame.limit(1)
+        found = rows.select(column.alias("bucket")).toArrow().column("bucket").to_pylist()
+        keys = rows.toArrow().column(0)
+        assert found == assign_buckets([keys], [kind], total_buckets=7).tolist()
+
+
+def test_buckets_of_hive_are_those_of_the_format(bare: SparkSession) -> None:
+    fields = [DataField(id=index, name=name, type=TYPES[name]) for index, name in enumerate("sl")]
+    column = bucket_column(bare, Registry(), fields, total_buckets=7, function="hive")
+    found = bare.createDataFrame(rows(), SCHEMA).select("s", "l", column.alias("bucket")).toArrow()
+    keys, kinds = [found.column(name) for name in "sl"], [TYPES[name] for name in "sl"]
+    expected = assign_buckets(keys, kinds, total_buckets=7, function="hive")
+    assert found.column("bucket").to_pylist() == expected.tolist()
+    assert expected.tolist() != assign_buckets(keys, kinds, total_buckets=7).tolist()

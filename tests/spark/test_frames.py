@@ -156,3 +156,150 @@ def test_an_option_that_one_write_could_not_heed_is_refused(spark: SparkSession)
         with pytest.raises(AnalysisException, match="give it to the table"):
             rows.writeTo("lake.db.heeds").option(key, text).append()
     assert spark.table("lake.db.heeds").count() == 2
+
+
+def test_a_default_may_be_said_and_a_path_heeds_no_other_option(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = (tmp_path / "db.db" / "heeds").as_uri()
+    writer = spark.range(2).write.format("paimon")
+    writer.option("file.format", "orc").option("write-only", "true").save(path)
+    append = spark.range(2).write.format("paimon").mode("append")
+    append.option("file.compression", "zstd").option("write.compaction-skip", "true").save(path)
+    with pytest.raises(AnalysisException, match=r"'file\.format' = 'avro' of a writer"):
+        append.option("file.format", "avro").save(path)
+    with pytest.raises(AnalysisException, match="'save' does not support bucketBy"):
+        append.bucketBy(2, "id").save(path)
+    spark.range(9).write.format("paimon").mode("ignore").save(path)
+    assert ids(spark.read.format("paimon").load(path)) == [0, 0, 1, 1]
+
+
+LAYOUT: dict[str, tuple[Callable[[DataFrame, str], None], str]] = {
+    "other partitions": (
+        lambda rows, table: rows.write.mode("append").partitionBy("id").saveAsTable(table),
+        "_LEGACY_ERROR_TEMP_1163",
+    ),
+    "more partitions": (
+        lambda rows, table: rows.write.mode("append").partitionBy("day", "id").saveAsTable(table),
+        "_LEGACY_ERROR_TEMP_1163",
+    ),
+    "partitions by position": (
+        lambda rows, table: rows.write.partitionBy("day").insertInto(table),
+        "PARTITION_BY_NOT_ALLOWED_WITH_INSERT_INTO",
+    ),
+    "buckets by position": (
+        lambda rows, table: rows.write.bucketBy(2, "id").insertInto(table),
+        "_LEGACY_ERROR_TEMP_1312",
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUT)
+def test_a_layout_that_an_existing_table_has_not_is_refused_as_by_spark(
+    spark: SparkSession, layout: str
+) -> None:
+    write, condition = LAYOUT[layout]
+    found = []
+    for table, source in (("lake.db.laid", "paimon"), ("laid", "parquet")):
+        spark.sql(f"DROP TABLE IF EXISTS {table}")
+        items(spark, 0, 2).write.format(source).partitionBy("day").saveAsTable(table)
+        with pytest.raises(AnalysisException) as caught:
+            write(items(spark, 2, 4), table)
+        found.append((caught.value.getCondition(), caught.value.getSqlState()))
+        assert ids(spark.table(table)) == [0, 1]
+    spark.sql("DROP TABLE laid")
+    assert found[0] == found[1]
+    assert found[0][0] == condition
+
+
+def test_a_layout_that_an_existing_table_has_may_be_said(spark: SparkSession) -> None:
+    writer = items(spark, 0, 1).writeTo("lake.db.said").partitionedBy(F.col("day"))
+    keys = {"primary-key": "day,id", "bucket": "2"}
+    for key, text in keys.items():
+        writer.tableProperty(key, text)
+    writer.create()
+    items(spark, 1, 2).write.mode("append").partitionBy("DAY").saveAsTable("lake.db.said")
+    items(spark, 9, 10).write.mode("ignore").partitionBy("id").saveAsTable("lake.db.said")
+    writer = items(spark, 2, 3).writeTo("lake.db.said").partitionedBy(F.col("day"))
+    for key, text in keys.items():
+        writer.tableProperty(key, text)
+    writer.using("paimon").append()
+    assert ids(spark.table("lake.db.said")) == [0, 1, 2]
+
+
+def test_nothing_that_a_writer_to_an_existing_table_is_told_goes_unheeded(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    items(spark, 0, 2).writeTo("lake.db.told").partitionedBy(F.col("day")).create()
+    path = (tmp_path / "told").as_uri()
+    items(spark, 0, 2).write.format("paimon").partitionBy("day").save(path)
+    writer = items(spark, 2, 4).writeTo("lake.db.told").tableProperty("file.format", "orc")
+    save = items(spark, 2, 4).write.format("paimon").mode("overwrite").partitionBy("id")
+    acts: list[tuple[Callable[[], None], str]] = [
+        (lambda: save.save(path), r"Existing partition columns: \[day\]"),
+        (lambda: save.saveAsTable("lake.db.told"), r"Existing partition columns: \[day\]"),
+        (
+            lambda: items(spark, 2, 4).writeTo("lake.db.told").partitionedBy(F.col("id")).append(),
+            r"Specified partition columns: \[id\]",
+        ),
+        (
+            lambda: items(spark, 2, 4).writeTo("lake.db.told").using("csv").append(),
+            "does not support the format csv",
+        ),
+        (
+            lambda: items(spark, 2, 4).writeTo("lake.db.told").clusterBy("id").append(),
+            "does not support clusterBy",
+        ),
+        (
+            lambda: items(spark, 2, 4).writeTo("lake.db.clustered").clusterBy("id").create(),
+            "does not support clusterBy",
+        ),
+        (
+            lambda: items(spark, 2, 4).write.clusterBy("id").insertInto("lake.db.told"),
+            "does not support clusterBy",
+        ),
+        (writer.append, "'file.format' = 'orc' of a writer"),
+        (lambda: writer.overwrite(F.expr("true")), "'file.format' = 'orc' of a writer"),
+        (writer.overwritePartitions, "'file.format' = 'orc' of a writer"),
+    ]
+    for act, message in acts:
+        with pytest.raises(AnalysisException, match=message):
+            act()
+    assert ids(spark.table("lake.db.told")) == [0, 1]
+    assert ids(spark.read.format("paimon").load(path)) == [0, 1]
+    assert not spark.catalog.tableExists("lake.db.clustered")
+
+
+def test_an_overwrite_is_dynamic_where_the_writer_says_so(spark: SparkSession) -> None:
+    writer = items(spark, 0, 2).union(items(spark, 2, 4, day="d2")).writeTo("lake.db.dynamic")
+    writer.partitionedBy(F.col("day")).create()
+    dynamic = {"partitionOverwriteMode": "dynamic"}
+    day = items(spark, 5, 6, day="d2").write.mode("overwrite").options(**dynamic)
+    day.saveAsTable("lake.db.dynamic")
+    assert ids(spark.table("lake.db.dynamic")) == [0, 1, 5]
+    # By position, where the partition column is the last.
+    last = items(spark, 6, 7, day="d2").select(*spark.table("lake.db.dynamic").columns)
+    last.write.mode("overwrite").options(**dynamic).insertInto("lake.db.dynamic")
+    assert ids(spark.table("lake.db.dynamic")) == [0, 1, 6]
+    last.write.mode("overwrite").insertInto("lake.db.dynamic")
+    assert ids(spark.table("lake.db.dynamic")) == [6]
+
+
+def test_overwriting_the_partitions_of_a_table_without_any_empties_it(spark: SparkSession) -> None:
+    items(spark, 0, 2).writeTo("lake.db.emptied").create()
+    items(spark, 0, 0).writeTo("lake.db.emptied").overwritePartitions()
+    assert spark.table("lake.db.emptied").count() == 0
+
+
+@pytest.mark.parametrize("merging", ["false", "true"])
+def test_rows_say_in_a_column_of_their_own_that_they_are_deletes(
+    spark: SparkSession, merging: str
+) -> None:
+    spark.sql("DROP TABLE IF EXISTS lake.db.kinds")
+    items(spark, 0, 3).writeTo("lake.db.kinds").tableProperty("primary-key", "id").tableProperty(
+        "bucket", "2"
+    ).create()
+    changes = items(spark, 1, 4).withColumn("_row_kind", F.expr("if(id = 1, '-D', '+U')"))
+    changes.writeTo("lake.db.kinds").option("write.merge-schema", merging).append()
+    assert spark.table("lake.db.kinds").columns == ["day", "id", "price"]
+    assert ids(spark.table("lake.db.kinds")) == [0, 2, 3]

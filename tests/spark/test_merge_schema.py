@@ -1,11 +1,18 @@
 """Writes that change their table's schema first: `write.merge-schema`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+
+from lakebed.spark.evolution import onto_table
+from lakebed.spark.lake import find_lake
+from lakebed.spark.names import TableName
+from lakebed.storage.file_io import FileIO, PutResult
+from support.faulty_file_io import FaultyFileIO
 
 pytestmark = pytest.mark.spark
 
@@ -106,3 +113,64 @@ def test_types_widen_only_where_that_is_asked_for(spark: SparkSession) -> None:
     assert caught.value.getSqlState() == "42825"
     assert spark.table("lake.db.widened").schema["v"].dataType.simpleString() == "bigint"
     assert rows(spark, "widened") == [(1, 1), (2, 5_000_000_000)]
+
+
+def test_fields_meet_in_any_case_also_in_maps_and_a_null_stays_one(spark: SparkSession) -> None:
+    spark.sql(
+        "CREATE TABLE lake.db.nulls (id INT, s STRUCT<p: STRING, q: STRING>,"
+        " m MAP<STRING, STRUCT<p: STRING, q: STRING>>)"
+    )
+    named = "named_struct('Q', 'Q', 'P', 'P')"
+    spark.sql(
+        f"SELECT id, if(id = 0, NULL, {named}) AS s, map('k', {named}) AS m FROM range(2)"
+    ).writeTo("lake.db.nulls").append()
+    value = {"k": ("P", "Q")}
+    assert rows(spark, "nulls") == [(0, None, value), (1, ("P", "Q"), value)]
+
+
+def test_a_writers_word_goes_before_the_sessions(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE lake.db.word (a INT)")
+    wide = spark.sql("SELECT 1 AS a, 2 AS b")
+    with settings(spark, MERGE), pytest.raises(AnalysisException) as caught:
+        wide.writeTo("lake.db.word").option(MERGE, "false").append()
+    assert caught.value.getCondition() == "INCOMPATIBLE_DATA_FOR_TABLE.EXTRA_COLUMNS"
+    assert spark.table("lake.db.word").columns == ["a"]
+
+
+def test_a_schema_that_another_changed_meanwhile_is_changed_on(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE lake.db.raced (a INT)")
+    lake = find_lake(spark)
+    assert lake is not None
+    stale = lake.load(TableName("lake", "db", "raced"))
+    rival = spark.sql("SELECT 1 AS a, 2 AS b").writeTo("lake.db.raced").option(MERGE, "true")
+    rows_of_two = spark.sql("SELECT 3 AS a, 4 AS c")
+    store = Rivalled(stale.file_io, rival.append)
+    _, table = onto_table(lake, rows_of_two, replace(stale, file_io=store), options={MERGE: "true"})
+    assert table.schema.names == ["a", "b", "c"]
+    assert spark.table("lake.db.raced").columns == ["a", "b", "c"]
+    assert onto_table(lake, rows_of_two, stale, options={MERGE: "true"})[1].schema == table.schema
+
+
+def test_a_schema_of_which_nobody_knows_whether_it_changed_gets_no_rows(
+    spark: SparkSession,
+) -> None:
+    spark.sql("CREATE TABLE lake.db.unsure (a INT)")
+    lake = find_lake(spark)
+    assert lake is not None
+    table = lake.load(TableName("lake", "db", "unsure"))
+    faulty = replace(table, file_io=FaultyFileIO(table.file_io, 1, "unknown"))
+    with pytest.raises(AnalysisException, match="did not say whether the schema was changed"):
+        onto_table(lake, spark.sql("SELECT 1 AS a, 2 AS b"), faulty, options={MERGE: "true"})
+
+
+class Rivalled(FaultyFileIO):
+    """A store in which another writer is first, once, when something is to be put."""
+
+    def __init__(self, inner: FileIO, rival: Callable[[], None]) -> None:
+        super().__init__(inner, 0)
+        self._rivals = [rival]
+
+    def put_if_absent(self, path: str, data: bytes) -> PutResult:
+        if self._rivals:
+            self._rivals.pop()()
+        return super().put_if_absent(path, data)

@@ -10,7 +10,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 
 import lakebed
 from lakebed import load_table
-from lakebed.spark.native_writes import is_native_write
+from lakebed.spark import writer
+from lakebed.spark.native_writes import is_native_write, write_natively
 
 pytestmark = pytest.mark.spark
 
@@ -42,7 +43,7 @@ def rows(spark: SparkSession) -> DataFrame:
         "cast(timestamp_micros(id * 1000001) AS TIMESTAMP_NTZ) AS clock",
         "id % 2 = 0 AS yes",
         "CASE id % 4 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN 'a/b=c %' ELSE 'x' END AS p",
-        "cast(id % 2 AS INT) AS q",
+        "cast(id DIV 4 % 2 AS INT) AS q",
     )
 
 
@@ -104,8 +105,14 @@ def _stored(metadata: pq.FileMetaData, index: int) -> tuple[object, ...]:
     )
 
 
-def test_a_null_in_a_not_null_column_leaves_nothing_behind(spark: SparkSession) -> None:
-    spark.sql("CREATE TABLE lake.db.strict (id BIGINT, name STRING NOT NULL)")
+@pytest.mark.parametrize("option", ["'write-only' = 'false'", TASKS_OPTION])
+def test_a_null_in_a_not_null_column_leaves_nothing_behind(
+    spark: SparkSession, option: str
+) -> None:
+    spark.sql("DROP TABLE IF EXISTS lake.db.strict")
+    spark.sql(
+        f"CREATE TABLE lake.db.strict (id BIGINT, name STRING NOT NULL) TBLPROPERTIES ({option})"
+    )
     frame = spark.range(0, 10, 1, 2).selectExpr("id", "if(id = 7, NULL, 'x') AS name")
     with pytest.raises(AnalysisException, match="column 'name' is NOT NULL") as caught:
         frame.writeTo("lake.db.strict").append()
@@ -128,11 +135,13 @@ def test_files_that_came_out_too_large_are_written_anew(spark: SparkSession) -> 
         "CREATE TABLE lake.db.rolled (id BIGINT, text STRING, p INT) PARTITIONED BY (p)"
         " TBLPROPERTIES ('target-file-size' = '100 kb')"
     )
-    text = "repeat(sha2(cast(id AS STRING), 256), if(id % 3 = 0, 4, 1)) AS text"
+    pieces = "transform(sequence(1, if(id % 3 = 0, 9, 1)), n -> sha2(concat(id, '/', n), 256))"
+    text = f"array_join({pieces}, '') AS text"
     frame = spark.range(0, 12_000, 1, 2).selectExpr("id", text, "cast(id % 3 AS INT) AS p")
     frame.writeTo("lake.db.rolled").append()
-    sizes = [path.stat().st_size for path in directory(spark, "rolled").rglob("*.parquet")]
-    assert max(sizes) <= 200 << 10
+    files = list(directory(spark, "rolled").rglob("*.parquet"))
+    assert max(path.stat().st_size for path in files) <= 200 << 10
+    assert {pq.read_metadata(path).created_by.split()[0] for path in files} > {"parquet-mr"}
     assert spark.table("lake.db.rolled").exceptAll(frame).isEmpty()
     assert spark.table("lake.db.rolled").count() == 12_000
 
@@ -168,25 +177,26 @@ def test_overwrites_replace_what_was_there(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "options", "writer"),
+    ("columns", "options", "by"),
     [
         ("id BIGINT, at TIMESTAMP", "", "Spark"),
         ("id BIGINT", "'file.compression' = 'snappy', 'fields.id.stats-mode' = 'none'", "Spark"),
         ("id BIGINT, st STRUCT<a: INT>", "", "tasks"),
         ("id BIGINT, a ARRAY<INT>", "", "tasks"),
+        ("id BIGINT", "'file.format' = 'orc'", "tasks"),
         ("id BIGINT", TASKS_OPTION, "tasks"),
         ("id BIGINT", "'bucket' = '2', 'bucket-key' = 'id'", "tasks"),
         ("id BIGINT NOT NULL", "'primary-key' = 'id', 'bucket' = '2'", "tasks"),
     ],
 )
 def test_only_what_spark_writes_alike_is_written_by_spark(
-    spark: SparkSession, *, columns: str, options: str, writer: str
+    spark: SparkSession, *, columns: str, options: str, by: str
 ) -> None:
     spark.sql("DROP TABLE IF EXISTS lake.db.decided")
     properties = f" TBLPROPERTIES ({options})" if options else ""
     spark.sql(f"CREATE TABLE lake.db.decided ({columns}){properties}")
     table = load_table(str(directory(spark, "decided")))
-    assert is_native_write(spark.table("lake.db.decided"), table.parts()) is (writer == "Spark")
+    assert is_native_write(spark.table("lake.db.decided"), table.parts()) is (by == "Spark")
 
 
 def test_a_null_becomes_the_default_so_tasks_write_such_columns(spark: SparkSession) -> None:
@@ -198,3 +208,88 @@ def test_a_null_becomes_the_default_so_tasks_write_such_columns(spark: SparkSess
     rows.writeTo("lake.db.with_default").append()
     found = spark.table("lake.db.with_default").collect()
     assert sorted(map(tuple, found)) == [(1, 2), (3, 5)]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("spark.sql.parquet.writeLegacyFormat", "true"),
+        ("spark.sql.parquet.fieldId.write.enabled", "false"),
+        ("spark.sql.parquet.datetimeRebaseModeInWrite", "LEGACY"),
+    ],
+)
+def test_a_session_whose_files_would_be_others_leaves_the_rows_to_tasks(
+    spark: SparkSession, key: str, value: str
+) -> None:
+    spark.sql("CREATE TABLE IF NOT EXISTS lake.db.plain (cents DECIMAL(9, 2))")
+    parts = load_table(str(directory(spark, "plain"))).parts()
+    frame = spark.table("lake.db.plain")
+    assert is_native_write(frame, parts)
+    spark.conf.set(key, value)
+    try:
+        assert not is_native_write(frame, parts)
+    finally:
+        spark.conf.unset(key)
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_native"),
+    [("TIMESTAMP(3)", False), ("TIMESTAMP(6)", True), ("TIMESTAMP(9)", False), ("TIME", False)],
+)
+def test_times_of_other_digits_than_sparks_are_left_to_tasks(
+    spark: SparkSession, tmp_path: Path, *, kind: str, is_native: bool
+) -> None:
+    catalog = lakebed.load_catalog(warehouse=tmp_path.as_uri())
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", schema=lakebed.schema([("at", kind)]))
+    frame = spark.sql("SELECT timestamp_ntz '2024-01-01 00:00:00' AS at")
+    assert is_native_write(frame, table.parts()) is is_native
+
+
+def test_codec_level_and_size_of_blocks_are_the_tables(spark: SparkSession) -> None:
+    found, sizes = [], []
+    for codec, level, block in (
+        ("zstd", 1, "64 mb"),
+        ("zstd", 19, "64 mb"),
+        ("zstd", 1, "64 kb"),
+        ("none", 1, "64 mb"),
+    ):
+        spark.sql("DROP TABLE IF EXISTS lake.db.levels")
+        spark.sql(
+            "CREATE TABLE lake.db.levels (id BIGINT, text STRING) TBLPROPERTIES"
+            f" ('file.compression' = '{codec}', 'file.compression.zstd-level' = '{level}',"
+            f" 'file.block-size' = '{block}')"
+        )
+        spark.range(0, 4_000, 1, 1).selectExpr(
+            "id", "concat(sha2(string(id % 7), 256), sqrt(id)) AS text"
+        ).writeTo("lake.db.levels").append()
+        (file,) = directory(spark, "levels").rglob("*.parquet")
+        footer = pq.read_metadata(file)
+        found.append((footer.row_group(0).column(0).compression, footer.num_row_groups))
+        sizes.append(file.stat().st_size)
+    assert [codec for codec, _ in found] == ["ZSTD", "ZSTD", "ZSTD", "UNCOMPRESSED"]
+    assert [groups > 1 for _, groups in found] == [False, False, True, False]
+    assert sizes[1] < sizes[0] < sizes[3]
+
+
+def test_rows_that_executors_wrote_to_another_disk_are_missed(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spark.sql("CREATE TABLE lake.db.elsewhere (id BIGINT)")
+    monkeypatch.setattr(writer, "write_natively", lambda *given: write_natively(*given) + 1)
+    with pytest.raises(AnalysisException, match="wrote 4 rows, and 3 of them are here"):
+        spark.range(3).writeTo("lake.db.elsewhere").append()
+    assert names(directory(spark, "elsewhere")) == []
+
+
+def test_an_overwrite_that_is_refused_leaves_nothing_behind(spark: SparkSession) -> None:
+    spark.sql(
+        "CREATE TABLE lake.db.crossing (id BIGINT NOT NULL, p STRING NOT NULL) PARTITIONED BY (p)"
+        " TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '-1')"
+    )
+    frame = spark.range(3).withColumn("p", F.lit("x"))
+    frame.writeTo("lake.db.crossing").append()
+    before = names(directory(spark, "crossing"))
+    with pytest.raises(AnalysisException, match="Overwrite the whole table"):
+        frame.writeTo("lake.db.crossing").overwritePartitions()
+    assert names(directory(spark, "crossing")) == before

@@ -127,3 +127,19 @@ def test_a_column_added_since_the_newest_snapshot_is_seen_by_a_join_with_itself(
 def test_queries_that_name_no_lakebed_table_are_sparks(spark: SparkSession) -> None:
     spark.sql("CREATE OR REPLACE TEMP VIEW plain AS SELECT '{x}' AS brace")
     assert spark.sql("SELECT brace FROM plain").collect()[0][0] == "{x}"
+
+
+@pytest.mark.parametrize(
+    "kind", ["files", "snapshots", "schemas", "partitions", "options", "tags", "manifests"]
+)
+def test_a_system_table_of_an_empty_table_can_be_queried(spark: SparkSession, kind: str) -> None:
+    spark.sql("CREATE TABLE IF NOT EXISTS lake.db.empty (id INT) USING paimon")
+    frame = spark.table(f"lake.db.`empty${kind}`")
+    assert frame.count() == (1 if kind == "schemas" else 0)
+    assert frame.columns
+
+
+def test_a_table_whose_name_is_a_word_of_sql_can_be_queried(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE lake.db.full (id INT) USING paimon")
+    spark.sql("INSERT INTO lake.db.full VALUES (1)")
+    assert spark.sql("SELECT id FROM lake.db.full WHERE full.id = 1").collect()[0]["id"] == 1

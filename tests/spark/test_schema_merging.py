@@ -60,10 +60,12 @@ def test_rows_that_fit_change_nothing() -> None:
         ("FLOAT", "DOUBLE", "DOUBLE", "DOUBLE"),
         ("VARCHAR(5)", "STRING", "STRING", "STRING"),
         ("CHAR(5)", "STRING", "STRING", "STRING"),
+        ("VARCHAR(5)", "VARCHAR(3)", "VARCHAR(5)", "VARCHAR(3)"),
         ("DECIMAL(9, 2)", "DECIMAL(12, 2)", "DECIMAL(12, 2)", "DECIMAL(12, 2)"),
         ("DECIMAL(12, 2)", "DECIMAL(9, 2)", "DECIMAL(12, 2)", "DECIMAL(12, 2)"),
         ("DECIMAL(9, 2)", "DECIMAL(12, 3)", None, None),
         ("TIMESTAMP(3)", "TIMESTAMP(6)", "TIMESTAMP(6)", "TIMESTAMP(6)"),
+        ("TIMESTAMP(6)", "TIMESTAMP(3)", "TIMESTAMP(6)", "TIMESTAMP(3)"),
         ("STRING", "DATE", None, "DATE"),
         ("INT", "BOOLEAN", None, "BOOLEAN"),
         ("INT", "ARRAY<INT>", None, None),
@@ -92,7 +94,10 @@ def test_types_change_as_far_as_is_asked_for(
 
 def test_key_columns_keep_their_types() -> None:
     columns = (("k", "INT"), ("v", "INT"))
-    for own in (table(*columns, primary=("k",)), table(*columns, partition=("k",))):
+    bucketed = build_schema(
+        columns_of(columns).fields, options={"bucket": "2", "bucket-key": "k"}, time_millis=0
+    )
+    for own in (table(*columns, primary=("k",)), table(*columns, partition=("k",)), bucketed):
         with pytest.raises(TypesDifferError, match="column 'k' is INT in the table and BIGINT"):
             merged(WIDEN, own, ("k", "BIGINT"), ("v", "INT"))
 

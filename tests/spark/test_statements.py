@@ -1,5 +1,7 @@
 """Statements about Lakebed tables, as users of Paimon's connector write them."""
 
+import datetime as dt
+
 import pytest
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
@@ -48,7 +50,8 @@ def test_insert_from_a_query_goes_through_tasks(spark: SparkSession) -> None:
     spark.sql(ORDERS.format(name="queried"))
     spark.sql("""
         INSERT INTO lake.db.queried
-        SELECT id % 500, cast(id AS INT), cast(id AS STRING), concat('p', id % 2) FROM range(1000)
+        SELECT id % 500, cast(id AS INT), cast(id AS STRING), concat('p', id % 2)
+        FROM (SELECT DISTINCT id FROM range(1000))
     """)
     assert rows(
         spark, "SELECT dt, count(*), count(DISTINCT id) FROM lake.db.queried GROUP BY dt"
@@ -76,6 +79,15 @@ def test_insert_overwrite_is_dynamic_where_the_session_says_so(spark: SparkSessi
     finally:
         spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
     assert rows(spark, "SELECT id, dt FROM lake.db.dynamic") == [(2, "y"), (3, "x")]
+
+
+def test_the_value_of_a_partition_becomes_one_of_its_columns_type(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE lake.db.fixed (id INT, q INT, day DATE) PARTITIONED BY (q, day)")
+    part = "PARTITION (q = '7', day = '2024-02-29')"
+    spark.sql(f"INSERT INTO lake.db.fixed {part} SELECT 1 FROM range(1)")
+    spark.sql(f"INSERT OVERWRITE lake.db.fixed {part} SELECT 2 FROM range(1)")
+    found = [(2, 7, dt.date(2024, 2, 29))]
+    assert rows(spark, "SELECT * FROM lake.db.fixed") == found
 
 
 def test_insert_by_column_list_and_by_name_leaves_others_null(spark: SparkSession) -> None:
@@ -113,7 +125,6 @@ def test_insert_by_column_list_and_by_name_leaves_others_null(spark: SparkSessio
         ("UPDATE {t} SET total = 1", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
         ("ALTER TABLE {t} ADD COLUMN x INT", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
         ("TRUNCATE TABLE {t}", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
-        ("CALL lake.sys.compact(table => 'db.t')", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
         ("CREATE TABLE lake.db.csv (id INT) USING csv", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
         ("CREATE TABLE lake.db.b (id INT) PARTITIONED BY (x)", "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
         ("CREATE TABLE lake.db.b (i INTERVAL DAY)", "LAKEBED_UNSUPPORTED"),

@@ -40,8 +40,6 @@ from lakebed.table.parts import TableParts
 from lakebed.table.writing.commit_message import CommitMessage
 from lakebed.table.writing.routing import UNAWARE_BUCKET
 
-_STAGING_PREFIX = ".lakebed-staging-"
-
 
 @dataclass(frozen=True, slots=True)
 class StagedFile:
@@ -71,8 +69,7 @@ class Staging:
     @classmethod
     def of(cls, parts: TableParts) -> "Staging":
         """A directory of a name that no other write has."""
-        name = f"{_STAGING_PREFIX}{parts.session.effects.fresh_uuid()}"
-        return cls(parts, f"{parts.paths.location}/{name}")
+        return cls(parts, parts.paths.staging(parts.session.effects.fresh_uuid()))
 
     def __enter__(self) -> Self:
         """Spark makes the directory."""

@@ -12,8 +12,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 from pyspark.sql import types as spark_types
 
-from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, TypeRoot
+from lakebed.format.types import DataField
 from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
+from lakebed.spark.lengths import within_lengths
 from lakebed.spark.names import quoted
 from lakebed.spark.nested_names import NestedNames
 from lakebed.spark.types import to_spark_type
@@ -177,28 +178,7 @@ def _stored(
             },
         )
     stored = column if given == wanted else column.cast(wanted)
-    return _within_length(stored, field).alias(field.name)
-
-
-def _within_length(column: Column, field: DataField) -> Column:
-    """A text as CHAR and VARCHAR hold it: Spark drops spaces that are too many, and pads CHAR."""
-    kind = field.type
-    if (
-        not isinstance(kind, AtomicType)
-        or kind.root not in {TypeRoot.CHAR, TypeRoot.VARCHAR}
-        or kind.length in {None, MAX_LENGTH}
-    ):
-        return column
-    limit = kind.length or 0
-    too_long = F.raise_error(
-        f"Exceeds char/varchar type length limitation: {limit}. Column: {field.name}"
-    )
-    fitting = F.rpad(column, limit, " ") if kind.root is TypeRoot.CHAR else column
-    return (
-        F.when(column.isNull() | (F.char_length(column) <= limit), fitting)
-        .when(F.char_length(F.rtrim(column)) <= limit, F.substring(column, 1, limit))
-        .otherwise(too_long)
-    )
+    return within_lengths(stored, field.type, at=field.name).alias(field.name)
 
 
 def _wrong_count(frame: DataFrame, table: Table, wanted: Sequence[DataField]) -> AnalysisException:

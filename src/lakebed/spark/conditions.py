@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, SparkRuntimeException
 
 from lakebed.errors import (
     AlreadyExistsError,
@@ -40,6 +40,15 @@ _SQL_STATES = {
     "INCOMPATIBLE_DATA_FOR_TABLE.EXTRA_STRUCT_FIELDS": "KD000",
     "INCOMPATIBLE_DATA_FOR_TABLE.STRUCT_MISSING_FIELDS": "KD000",
     "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE": "42825",
+    "EXCEED_LIMIT_LENGTH": "54006",
+    "PARTITION_BY_NOT_ALLOWED_WITH_INSERT_INTO": "42601",
+    "ROUTINE_NOT_FOUND": "42883",
+    "UNRECOGNIZED_PARAMETER_NAME": "4274K",
+    "REQUIRED_PARAMETER_NOT_FOUND": "4274K",
+    "UNEXPECTED_POSITIONAL_ARGUMENT": "4274K",
+    "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT": "4274K",
+    "WRONG_NUM_ARGS.WITHOUT_SUGGESTION": "42605",
+    "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE": "42K09",
 }
 _NOT_FOUND = {"database": "SCHEMA_NOT_FOUND", "table": "TABLE_OR_VIEW_NOT_FOUND"}
 _ALREADY_EXISTS = {"database": "SCHEMA_ALREADY_EXISTS", "table": "TABLE_OR_VIEW_ALREADY_EXISTS"}
@@ -66,15 +75,33 @@ class LakeAnalysisException(AnalysisException):
         return _SQL_STATES.get(self.getCondition() or "")
 
 
+class LakeRuntimeException(SparkRuntimeException):
+    """Spark's SparkRuntimeException, raised by Lakebed."""
+
+    def getSqlState(self) -> str | None:
+        """As of `LakeAnalysisException`."""
+        return _SQL_STATES.get(self.getCondition() or "")
+
+
 def analysis_error(
     condition: str, message: str, parameters: Mapping[str, str] | None = None
 ) -> AnalysisException:
     """An error of a condition of Spark's."""
-    state = _SQL_STATES.get(condition)
     return LakeAnalysisException(
-        f"{message} SQLSTATE: {state}" if state else message,
+        _with_state(message, condition),
         errorClass=condition,
         messageParameters=dict(parameters or {}),
+    )
+
+
+def runtime_error(
+    condition: str, message: str, parameters: Mapping[str, str]
+) -> SparkRuntimeException:
+    """An error of a condition of Spark's, met in rows."""
+    return LakeRuntimeException(
+        _with_state(message, condition),
+        errorClass=condition,
+        messageParameters=dict(parameters),
     )
 
 
@@ -106,7 +133,7 @@ def unsupported_operation(operation: str, name: str) -> AnalysisException:
     return analysis_error(
         "UNSUPPORTED_FEATURE.TABLE_OPERATION",
         f"The feature is not supported: Table {name} does not support {operation} yet."
-        " Lakebed runs CREATE, DROP, INSERT, DELETE, DESCRIBE and SHOW on its tables.",
+        " Lakebed runs CREATE, DROP, INSERT, DELETE, DESCRIBE, SHOW and CALL on its tables.",
         {"tableName": name, "operation": operation},
     )
 
@@ -147,6 +174,11 @@ def _translated(error: LakebedError, catalog: str | None) -> AnalysisException:
             )
     condition = next((own for kind, own in _OWN if isinstance(error, kind)), "LAKEBED_ERROR")
     return analysis_error(condition, str(error))
+
+
+def _with_state(message: str, condition: str) -> str:
+    state = _SQL_STATES.get(condition)
+    return f"{message} SQLSTATE: {state}" if state else message
 
 
 def _full_name(name: str, catalog: str | None) -> str:

@@ -231,6 +231,7 @@ WRITER_V2: Mapping[str, Patch] = {
     "options": _noting(_note_options),
     "tableProperty": _noting(_note_property),
     "partitionedBy": _noting(_note_partition),
+    "clusterBy": _unsupported("clusterBy"),
     "create": _writing_to(frames.create),
     "append": _writing_to(frames.append),
     "overwrite": _writing_to(frames.overwrite),

@@ -47,6 +47,7 @@ def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
     mode = _mode(calls)
     options = _own_options(calls.options)
     place = Place(_path(calls, path), options, lake.registry)
+    _refuse_buckets(calls, operation="save")
     _refuse_unsupported(calls, place.path)
     with spark_errors():
         table = place.find()
@@ -57,6 +58,7 @@ def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
             mode = "append"
         elif mode not in {"error", "ignore"}:
             _check_options(place.table_options, table)
+            _check_partitioning(calls, table)
     if mode == "error":
         raise _already_exists(place.path)
     if mode != "ignore":
@@ -68,8 +70,7 @@ def save_table(lake: Lake, calls: Calls, name: TableName) -> None:
     frame = _frame(calls)
     mode = _mode(calls)
     _refuse_unsupported(calls, str(name))
-    if calls.format is not None and not calls.is_paimon:
-        raise unsupported_operation(f"the format {calls.format}", str(name))
+    _refuse_other_format(calls, str(name))
     if not lake.exists(name):
         table = lake.create(
             name,
@@ -89,6 +90,15 @@ def save_table(lake: Lake, calls: Calls, name: TableName) -> None:
 
 def insert_into(lake: Lake, calls: Calls, name: TableName, *, overwrite: bool | None) -> None:
     """`write.insertInto(name)`, by position."""
+    _refuse_buckets(calls, operation="insertInto")
+    _refuse_unsupported(calls, str(name))
+    if calls.partition_by:
+        raise analysis_error(
+            "PARTITION_BY_NOT_ALLOWED_WITH_INSERT_INTO",
+            "partitionBy() cannot be used with insertInto(). Partition columns for table"
+            f" {name} are determined by the table definition.",
+            {"tableName": str(name)},
+        )
     table = _existing(lake, calls, name)
     is_overwrite = calls.mode == "overwrite" if overwrite is None else overwrite
     mode = lake.overwrite_mode(_overwrite_option(calls)) if is_overwrite else "append"
@@ -97,7 +107,7 @@ def insert_into(lake: Lake, calls: Calls, name: TableName, *, overwrite: bool | 
 
 def append(lake: Lake, calls: Calls, name: TableName) -> None:
     """`writeTo(name).append()`."""
-    _write(lake, calls, _existing(lake, calls, name), mode="append")
+    _write_to(lake, calls, name, mode="append")
 
 
 def overwrite(  # noqa: PLR0917 - the arguments of every action, then its own
@@ -107,19 +117,19 @@ def overwrite(  # noqa: PLR0917 - the arguments of every action, then its own
     frame = _frame(calls)
     if frame.sparkSession.range(1).select(condition).columns != ["true"]:
         raise unsupported_operation("overwrite by a condition other than true", str(name))
-    _write(lake, calls, _existing(lake, calls, name), mode="overwrite")
+    _write_to(lake, calls, name, mode="overwrite")
 
 
 def overwrite_partitions(lake: Lake, calls: Calls, name: TableName) -> None:
     """`writeTo(name).overwritePartitions()`."""
-    _write(lake, calls, _existing(lake, calls, name), mode="dynamic")
+    _write_to(lake, calls, name, mode="dynamic")
 
 
 def create(lake: Lake, calls: Calls, name: TableName) -> None:
     """`writeTo(name).create()`."""
     frame = _frame(calls)
-    if calls.format is not None and not calls.is_paimon:
-        raise unsupported_operation(f"USING {calls.format}", str(name))
+    _refuse_unsupported(calls, str(name))
+    _refuse_other_format(calls, str(name))
     if lake.exists(name):
         raise _already_exists(str(name))
     table = lake.create(
@@ -132,15 +142,17 @@ def create(lake: Lake, calls: Calls, name: TableName) -> None:
 
 
 def _existing(lake: Lake, calls: Calls, name: TableName) -> Table:
-    """The table that a writer names, which has its options already."""
+    """The table that a writer names, which has its options and partitioning already."""
     table = lake.load(name)
-    _check_options(_own_options(calls.options), table)
+    _check_options({**_own_options(calls.options), **calls.properties}, table)
+    _check_partitioning(calls, table)
     return table
 
 
 def _check_options(given: Mapping[str, str], table: Table) -> None:
     """Options of one write are those of the table: nothing that is given may go unheeded."""
-    held = TABLE_OPTIONS.with_current_keys(table.options)
+    keys = {"primary-key": ",".join(table.primary_keys)} if table.primary_keys else {}
+    held = {**TABLE_OPTIONS.with_current_keys(table.options), **keys}
     for key, text in TABLE_OPTIONS.with_current_keys(given).items():
         option = TABLE_OPTIONS.find(key)
         default = None if option is None else option.default
@@ -153,9 +165,33 @@ def _check_options(given: Mapping[str, str], table: Table) -> None:
             )
 
 
+def _check_partitioning(calls: Calls, table: Table) -> None:
+    """Rows go to the partitions that the table has."""
+    given, held = _names(_frame(calls), calls.partition_by), table.partition_keys
+    if given and [name.lower() for name in given] != [name.lower() for name in held]:
+        raise analysis_error(
+            "_LEGACY_ERROR_TEMP_1163",
+            f"Specified partitioning does not match that of the existing table {table.name}."
+            f" Specified partition columns: [{', '.join(given)}]."
+            f" Existing partition columns: [{', '.join(held)}]. Leave the partitioning out: rows"
+            " go to the partitions that the table has.",
+            {
+                "tableName": table.name,
+                "specifiedPartCols": ", ".join(given),
+                "existingPartCols": ", ".join(held),
+            },
+        )
+
+
 def _save(lake: Lake, calls: Calls, table: Table, *, mode: Mode) -> None:
     chosen = lake.overwrite_mode(_overwrite_option(calls)) if mode == "overwrite" else "append"
     _write(lake, calls, table, mode=chosen)
+
+
+def _write_to(lake: Lake, calls: Calls, name: TableName, *, mode: WriteMode) -> None:
+    _refuse_unsupported(calls, str(name))
+    _refuse_other_format(calls, str(name))
+    _write(lake, calls, _existing(lake, calls, name), mode=mode)
 
 
 def _write(lake: Lake, calls: Calls, table: Table, *, mode: WriteMode) -> None:
@@ -219,6 +255,21 @@ def _own_options(options: Mapping[str, str]) -> dict[str, str]:
 def _overwrite_option(calls: Calls) -> str | None:
     lower = {key.lower(): value for key, value in calls.options.items()}
     return lower.get(_OVERWRITE_OPTION.lower())
+
+
+def _refuse_buckets(calls: Calls, *, operation: str) -> None:
+    if "bucketBy" in calls.unsupported:
+        raise analysis_error(
+            "_LEGACY_ERROR_TEMP_1312",
+            f"'{operation}' does not support bucketBy right now. Make the table with the options"
+            " bucket and bucket-key",
+            {"operation": operation},
+        )
+
+
+def _refuse_other_format(calls: Calls, name: str) -> None:
+    if calls.format is not None and not calls.is_paimon:
+        raise unsupported_operation(f"the format {calls.format}", name)
 
 
 def _refuse_unsupported(calls: Calls, name: str) -> None:

@@ -20,6 +20,7 @@ from lakebed.errors import InvalidArgumentError, NotFoundError
 from lakebed.format.predicate.expressions import Expression
 from lakebed.format.schema import TableSchema
 from lakebed.spark.conditions import spark_errors, table_not_found, unknown_column
+from lakebed.spark.lengths import length_errors
 from lakebed.spark.names import TableName, quoted, split_name
 from lakebed.spark.places import scan_options
 from lakebed.spark.reader import scan_frame
@@ -164,7 +165,7 @@ class Lake:
         is_small: bool = False,
     ) -> None:
         """Writes aligned rows to a table."""
-        with spark_errors():
+        with spark_errors(), length_errors():
             write_frame(
                 frame,
                 table,

@@ -7,7 +7,6 @@ from lakebed.errors import InvalidArgumentError
 
 # `$` is taken bare too, as in spark.table("lake.db.orders$files").
 _PART = re.compile(r"\s*(?:`(?P<quoted>(?:[^`]|``)*)`|(?P<bare>[^\s.`]+))\s*(?P<dot>\.|$)")
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +51,3 @@ def split_name(text: str) -> tuple[str, ...]:
 def quoted(parts: tuple[str, ...]) -> str:
     """The name with every part in backticks."""
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
-
-
-def bare_or_quoted(name: str) -> str:
-    """One part, in backticks only where it must be."""
-    return name if _BARE.match(name) else quoted((name,))

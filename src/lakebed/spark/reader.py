@@ -68,7 +68,8 @@ def _local_frame(spark: SparkSession, scan: MetadataScan) -> DataFrame:
     schema = to_spark_schema([scan.table_schema.field(name) for name in scan.columns])
     arrow = to_arrow_schema(schema)
     rows = pa.Table.from_batches([to_schema(each, arrow) for each in scan.to_batches()], arrow)
-    return spark.createDataFrame(rows, schema)
+    # PySpark cannot make a frame of a table without rows that has, for instance, lists.
+    return spark.createDataFrame(rows if rows.num_rows else [], schema)
 
 
 class Weighted(Protocol):

@@ -6,7 +6,7 @@ that libraries with threads of their own are told to use one before they are loa
 
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, Self, cast
 
@@ -20,11 +20,13 @@ RESULT_SCHEMA = pa.schema([pa.field(RESULT_COLUMN, pa.binary())])
 
 _BATCH_ROWS = 16_384
 
+Batches = Iterator[pa.RecordBatch]
+
 
 class Rows(Protocol):
     """Reads splits (`table.read.SplitReader`)."""
 
-    def read(self, split: object) -> Iterator[pa.RecordBatch]:
+    def read(self, split: object) -> Batches:
         """The rows of one split."""
         ...
 
@@ -49,11 +51,39 @@ class RowsSink(Protocol):
         ...
 
 
+class RowsMerger(Protocol):
+    """Merges rows of one key (`table.writing.local_merge.LocalMerger`)."""
+
+    def add(self, rows: pa.RecordBatch) -> Batches:
+        """Takes rows, and gives out those that there is no room for."""
+        ...
+
+    def finish(self) -> Batches:
+        """The rest."""
+        ...
+
+
+class RowsMerge(Protocol):
+    """How rows of one key become one; travels to tasks."""
+
+    def open(self) -> RowsMerger:
+        """Starts merging in this task."""
+        ...
+
+
 class RowsTarget(Protocol):
     """Where rows go; travels to tasks."""
 
     def open(self) -> RowsSink:
         """Starts writing in this task."""
+        ...
+
+
+class Work(Protocol):
+    """Writes files anew (`table.compaction.job.CompactionJob`); travels to tasks."""
+
+    def run(self) -> list[object]:
+        """What was written; on an error, nothing is left of it."""
         ...
 
 
@@ -71,7 +101,7 @@ class ReadSplits:
     groups: tuple[bytes, ...]
     schema: pa.Schema
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Batches) -> Batches:
         """Rows of the groups."""
         _use_one_thread()
         reader = cast("Rows", pickle.loads(self.reader))
@@ -83,11 +113,29 @@ class ReadSplits:
 
 
 @dataclass(frozen=True, slots=True)
+class MergeRows:
+    """Merges the rows of a task that have one key.
+
+    Attributes:
+        merge: The pickled merge.
+    """
+
+    merge: bytes
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Rows of the same columns."""
+        _use_one_thread()
+        merger = cast("RowsMerge", pickle.loads(self.merge)).open()
+        for batch in batches:
+            for rows in merger.add(batch):
+                yield from _cut(rows)
+        for rows in merger.finish():
+            yield from _cut(rows)
+
+
+@dataclass(frozen=True, slots=True)
 class WriteRows:
     """Writes the rows of a task and returns commit messages, or why there are none.
-
-    An error that trying again cannot mend is returned as a value: raised, Spark would run the task
-    again and wrap the message.
 
     Attributes:
         target: The pickled target.
@@ -95,21 +143,70 @@ class WriteRows:
 
     target: bytes
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Batches) -> Batches:
         """One row with what was written."""
         _use_one_thread()
         target = cast("RowsTarget", pickle.loads(self.target))
-        try:
+
+        def write() -> object:
             with target.open() as sink:
                 for batch in batches:
                     sink.add(batch)
-                result: object = sink.finish()
-        except LakebedError as error:
-            if isinstance(error, StorageError) and error.retryable:
-                raise
-            result = error
-        row = pa.array([pickle.dumps(result)], pa.binary())
-        yield pa.RecordBatch.from_arrays([row], schema=RESULT_SCHEMA)
+                return sink.finish()
+
+        yield _outcome(write)
+
+
+@dataclass(frozen=True, slots=True)
+class RunWork:
+    """Does the work whose numbers come in and returns commit messages, or why there are none.
+
+    Attributes:
+        pieces: Pickled work.
+    """
+
+    pieces: tuple[bytes, ...]
+
+    def __call__(self, batches: Batches) -> Batches:
+        """One row a piece with what was written."""
+        _use_one_thread()
+        for batch in batches:
+            for number in cast("list[int]", batch.column(0).to_pylist()):
+                work = cast("Work", pickle.loads(self.pieces[number]))
+                yield _outcome(work.run)
+
+
+def _outcome(write: Callable[[], object]) -> pa.RecordBatch:
+    """One row with what was written.
+
+    An error that trying again cannot mend is returned as a value: raised, Spark would run the task
+    again and wrap the message.
+    """
+    try:
+        result = write()
+    except LakebedError as error:
+        if isinstance(error, StorageError) and error.retryable:
+            raise
+        result = error
+    row = pa.array([pickle.dumps(result)], pa.binary())
+    return pa.RecordBatch.from_arrays([row], schema=RESULT_SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """Does something to rows whose columns have other names on their way to Python.
+
+    Attributes:
+        function: What is done.
+        columns: The names of the columns.
+    """
+
+    function: Callable[[Batches], Batches]
+    columns: tuple[str, ...]
+
+    def __call__(self, batches: Batches) -> Batches:
+        """What the function makes of the rows."""
+        return self.function(batch.rename_columns(list(self.columns)) for batch in batches)
 
 
 def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -123,7 +220,7 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def _cut(batch: pa.RecordBatch) -> Batches:
     for start in range(0, batch.num_rows, _BATCH_ROWS):
         yield batch.slice(start, _BATCH_ROWS)
 

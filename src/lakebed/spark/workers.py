@@ -1,19 +1,21 @@
-"""Can Spark's Python workers import Lakebed? Asked once a session, before the first task that must.
+"""How do rows of a frame get to Spark's Python workers, and can these import Lakebed?
 
-Without asking, a user whose workers run another Python than the driver meets a ModuleNotFoundError
-deep inside a Spark trace, at the first action on a frame.
+The latter is asked once a session, before the first task that must. Without asking, a user whose
+workers run another Python than the driver meets a ModuleNotFoundError deep inside a Spark trace, at
+the first action on a frame.
 """
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 
-import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from lakebed.errors import LakebedError
 from lakebed.spark.registry import Registry
+from lakebed.spark.worker import Batches, Renamed
 
 _MISSING = re.compile(r"ModuleNotFoundError: (No module named \S+)")
 
@@ -40,6 +42,24 @@ def check_workers(spark: SparkSession, registry: Registry) -> None:
     registry.has_checked_workers = True
 
 
-def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def map_rows(
+    frame: DataFrame, function: Callable[[Batches], Batches], schema: StructType | str
+) -> DataFrame:
+    """`mapInArrow` of columns with any names.
+
+    PySpark does not quote the names by which it looks columns up, and so misses those that have
+    dots or backticks.
+
+    Args:
+        frame: The rows.
+        function: What is done to the rows of a task.
+        schema: What comes out.
+    """
+    columns = tuple(frame.columns)
+    plain = frame.toDF(*(f"_{index}" for index in range(len(columns))))
+    return plain.mapInArrow(Renamed(function, columns), schema)
+
+
+def _same(batches: Batches) -> Batches:
     """Sent by name, so a worker has to import this module to run it."""
     yield from batches

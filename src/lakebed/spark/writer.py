@@ -17,21 +17,22 @@ from pyspark.sql import DataFrame
 from lakebed.errors import LakebedError, StorageError
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.spark.adoption import Staging, adopt
+from lakebed.spark.compaction import compact_written
 from lakebed.spark.distribution import by_bucket
+from lakebed.spark.key_shares import KeyedWrite, SharedRows
+from lakebed.spark.local_merge import locally_merged
 from lakebed.spark.native_writes import is_native_write, read_natively, write_natively
 from lakebed.spark.registry import Registry
-from lakebed.spark.worker import RESULT_COLUMN, WriteRows
+from lakebed.spark.tasks import run_tasks
+from lakebed.spark.worker import WriteRows
 from lakebed.spark.workers import check_workers
+from lakebed.table.committing import commit, delete_written
 from lakebed.table.parts import TableParts, WriteBase
-from lakebed.table.row_changes import (
-    append_changes,
-    commit,
-    delete_written,
-    overwrite_changes,
-    rows_writer,
-)
+from lakebed.table.row_changes import append_changes, overwrite_changes, rows_writer
+from lakebed.table.stored_keys import RowsAmongKeys
 from lakebed.table.table import Table
 from lakebed.table.writing.commit_message import CommitMessage
+from lakebed.table.writing.cross_partition import CrossPartitionBuckets
 from lakebed.table.writing.rows_writer import RowsWriter
 
 Overwrite = Mapping[str, object] | Literal["dynamic"] | None
@@ -52,9 +53,12 @@ class TableTarget:
     parts: TableParts
     base: WriteBase
 
-    def open(self) -> RowsWriter:
+    def open(self) -> RowsWriter | RowsAmongKeys:
         """Starts writing in this task."""
-        return rows_writer(self.parts, self.base)
+        rows = rows_writer(self.parts, self.base)
+        if self.base.tasks > 1 and isinstance(rows.router, CrossPartitionBuckets):
+            return RowsAmongKeys(rows, rows.router)
+        return rows
 
 
 def write_frame(
@@ -93,9 +97,12 @@ def write_frame(
         messages = _write_natively(frame, registry, parts=parts, base=base)
     else:
         messages = _write_in_tasks(frame, registry, parts=parts, base=base)
-    return commit_written(
+    snapshot = commit_written(
         parts, messages, base=base, overwrite=overwrite, is_overwrite=is_overwrite
     )
+    if snapshot is not None:
+        compact_written(frame.sparkSession, registry, parts=parts, messages=messages)
+    return snapshot
 
 
 def commit_written(
@@ -162,22 +169,17 @@ def _write_in_tasks(
 ) -> list[CommitMessage]:
     check_workers(frame.sparkSession, registry)
     in_task = replace(parts, session=replace(parts.session, read_threads=1))
-    write = WriteRows(pickle.dumps(TableTarget(in_task, base)))
-    by_task = _by_task(frame, parts, registry)
-    rows = by_task.mapInArrow(write, f"{RESULT_COLUMN} BINARY").collect()
-    # Written by our own tasks.
-    results = [pickle.loads(row[0]) for row in rows]
-    messages = [message for result in results if isinstance(result, list) for message in result]
-    error = next((result for result in results if isinstance(result, LakebedError)), None)
-    if error is not None:
-        delete_written(parts, messages)
-        raise error
-    return messages
+    by_task = _by_task(locally_merged(frame, parts), parts, registry, base=base)
+    write = WriteRows(pickle.dumps(TableTarget(in_task, by_task.base)))
+    return run_tasks(by_task.frame, write, parts)
 
 
-def _by_task(frame: DataFrame, parts: TableParts, registry: Registry) -> DataFrame:
-    """The rows in partitions, each of which holds whole buckets, or whole keys of a bucket."""
+def _by_task(
+    frame: DataFrame, parts: TableParts, registry: Registry, *, base: WriteBase
+) -> SharedRows:
+    """The rows in partitions, each of which holds all rows of its keys."""
     if parts.options.bucket > 0:
-        return by_bucket(frame, parts, registry)
-    # Who gives keys a bucket must see them all.
-    return frame.repartition(1) if parts.schema.primary_keys else frame
+        return SharedRows(by_bucket(frame, parts, registry), base)
+    if parts.schema.primary_keys:
+        return KeyedWrite(frame=frame, parts=parts, registry=registry, base=base).shared()
+    return SharedRows(frame, base)

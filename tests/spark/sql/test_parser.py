@@ -5,6 +5,8 @@ from pyspark.errors import ParseException
 
 from lakebed.spark.sql.parser import parse_statement
 from lakebed.spark.sql.statements import (
+    Call,
+    CallArgument,
     CreateDatabase,
     CreateTable,
     CreateTemporaryView,
@@ -103,9 +105,17 @@ def insert(query: str, **given: object) -> Insert:
             Unsupported(operation="CREATE TABLE with LOCATION", target=T),
         ),
         (
-            "CALL l.sys.compact('x')",
-            Unsupported(operation="CALL", target=("l", "sys", "compact"), is_explicit_only=True),
+            "CALL l.sys.compact('a, b', x => map('k', 'v'), `y` => -1.5)",
+            Call(
+                name=("l", "sys", "compact"),
+                arguments=(
+                    CallArgument(value="'a, b'"),
+                    CallArgument(name="x", value="map('k', 'v')"),
+                    CallArgument(name="y", value="-1.5"),
+                ),
+            ),
         ),
+        ("CALL l.sys.compact_database();", Call(name=("l", "sys", "compact_database"))),
         ("SELECT 'INSERT INTO l.d.t'", Query()),
         ("WITH w AS (SELECT 1) SELECT * FROM w", Query()),
         ("SET x = 1", Query()),
@@ -126,6 +136,11 @@ def test_texts_become_statements(text: str, expected: Statement) -> None:
         "DROP DATABASE l.d WHATEVER",
         "INSERT INTO",
         "DELETE FROM l.d.t WHERE",
+        "CALL l.sys.compact",
+        "CALL l.sys.compact(x = 1)",
+        "CALL l.sys.compact('x', , 'y')",
+        "CALL l.sys.compact('x',)",
+        "CALL l.sys.compact('x') y",
     ],
 )
 def test_texts_that_go_on_wrongly_are_refused(text: str) -> None:

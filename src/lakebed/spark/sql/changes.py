@@ -11,9 +11,10 @@ from lakebed.spark.alignment import align_by_position
 from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
 from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake
+from lakebed.spark.sql.literals import constants
 from lakebed.spark.sql.queries import Arguments, run_query
 from lakebed.spark.sql.statements import Delete, Insert
-from lakebed.spark.sql.tokens import TokenKind, tokenize
+from lakebed.spark.sql.tokens import tokenize
 from lakebed.table.table import Table
 
 
@@ -31,7 +32,8 @@ def insert(lake: Lake, statement: Insert, given: Arguments) -> DataFrame | None:
     else:
         frame = align_by_position(rows, table, columns=statement.columns, fixed=fixed)
     tokens = tokenize(statement.query)
-    values = {key: _value(lake, text) for key, text in partition.items() if text is not None}
+    literals = {key: text for key, text in partition.items() if text is not None}
+    values = dict(zip(literals, constants(lake, list(literals.values())), strict=True))
     mode = lake.overwrite_mode() if statement.is_overwrite else "append"
     if mode == "dynamic" and (not table.partition_keys or len(values) == len(table.partition_keys)):
         mode = "overwrite"
@@ -80,15 +82,6 @@ def _partition(table: Table, partition: Mapping[str, str | None]) -> dict[str, s
                 )
             raise unknown_column(name, table.partition_keys)
     return {own[name.lower()]: text for name, text in partition.items()}
-
-
-def _value(lake: Lake, text: str) -> object:
-    """The value of a literal."""
-    tokens = tokenize(text)
-    if len(tokens) == 1 and tokens[0].kind is TokenKind.STRING:
-        return tokens[0].value
-    value: object = lake.sql(f"SELECT {text}").collect()[0][0]
-    return value
 
 
 def _without_qualifier(condition: str, qualifier: str) -> str:

@@ -1,6 +1,7 @@
 """How are the parts in parentheses of a statement read?"""
 
 from lakebed.spark.sql.cursor import Cursor
+from lakebed.spark.sql.statements import CallArgument
 from lakebed.spark.sql.tokens import TokenKind
 
 
@@ -80,3 +81,24 @@ def static_partition(cursor: Cursor) -> dict[str, str | None]:
         if not inner.accept_symbol(","):
             inner.expect_end()
     return partition
+
+
+def call_arguments(cursor: Cursor) -> tuple[CallArgument, ...]:
+    """The arguments of a CALL, each behind its name and an arrow, or alone."""
+    inner = Cursor(cursor.parenthesized())
+    arguments = []
+    is_more = not inner.at_end
+    while is_more:
+        equals = inner.peek(1)
+        name = None
+        if equals is not None and equals.is_symbol("="):
+            name = inner.name()
+            inner.expect_symbol("=")
+            inner.expect_symbol(">")
+        value = type_text(inner)
+        if not value:
+            raise inner.error()
+        arguments.append(CallArgument(name=name, value=value))
+        is_more = inner.accept_symbol(",")
+    inner.expect_end()
+    return tuple(arguments)

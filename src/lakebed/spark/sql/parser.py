@@ -6,6 +6,7 @@ A clause that Lakebed lacks gives `Unsupported`, never a statement without it.
 from collections.abc import Callable
 
 from lakebed.spark.sql.clauses import (
+    call_arguments,
     column_list,
     partition_columns,
     properties,
@@ -13,6 +14,7 @@ from lakebed.spark.sql.clauses import (
 )
 from lakebed.spark.sql.cursor import Cursor
 from lakebed.spark.sql.statements import (
+    Call,
     CreateDatabase,
     CreateTable,
     CreateTemporaryView,
@@ -41,7 +43,6 @@ _TARGETED = (
     ("ALTER", "SCHEMA"),
     ("ALTER", "NAMESPACE"),
     ("ANALYZE", "TABLE"),
-    ("CALL",),
     ("COMMENT", "ON", "TABLE"),
     ("COMMENT", "ON", "DATABASE"),
     ("COPY", "INTO"),
@@ -99,7 +100,7 @@ def _targeted(cursor: Cursor) -> Statement:
             return Unsupported(
                 operation=" ".join(words),
                 target=cursor.names(),
-                is_explicit_only=words[0] in {"CALL", "CREATE", "DROP"},
+                is_explicit_only=words[0] in {"CREATE", "DROP"},
             )
     return Query()
 
@@ -276,6 +277,13 @@ def _delete(cursor: Cursor) -> Statement:
     return Delete(name=name, alias=alias, condition=condition)
 
 
+def _call(cursor: Cursor) -> Statement:
+    name = cursor.names()
+    arguments = call_arguments(cursor)
+    cursor.expect_end()
+    return Call(name=name, arguments=arguments)
+
+
 def _temporary_view(*, is_replace: bool, is_global: bool) -> "_Parse":
     def parse(cursor: Cursor) -> Statement:
         if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
@@ -325,6 +333,7 @@ _STATEMENTS: tuple[tuple[tuple[str, ...], _Parse], ...] = (
     (("DESCRIBE",), _describe),
     (("DESC",), _describe),
     (("DELETE", "FROM"), _delete),
+    (("CALL",), _call),
     (("CACHE", "LAZY"), _cache_table),
     (("CACHE",), _cache_table),
     *(

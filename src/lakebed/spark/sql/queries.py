@@ -16,7 +16,7 @@ from lakebed.format.predicate.expressions import Expression
 from lakebed.format.schema import TableSchema
 from lakebed.format.types import AtomicType
 from lakebed.spark.lake import NOW, Lake, Travel
-from lakebed.spark.names import TableName, bare_or_quoted
+from lakebed.spark.names import TableName, quoted
 from lakebed.spark.sql.conditions import scan_predicate
 from lakebed.spark.sql.pruning import ALL, Need, needed
 from lakebed.spark.sql.references import QueryText, Reference, analyse
@@ -201,7 +201,7 @@ def _spliced(query: QueryText, uses: list[_Use], *, has_fields: bool) -> str:
     for index, use in enumerate(uses):
         reference = use.reference
         parameter = f"{{{_PARAMETER}{index}}}"
-        alias = f" AS {bare_or_quoted(reference.parts[-1])}"
+        alias = f" AS {quoted((reference.parts[-1],))}"
         if reference.alias_at == reference.clauses_end:
             parameter += alias
         elif reference.alias_at is not None:

@@ -15,9 +15,11 @@ from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
 from lakebed.spark.sql import changes, definitions
 from lakebed.spark.sql.parser import parse_statement
+from lakebed.spark.sql.procedures.run import call
 from lakebed.spark.sql.queries import NO_ARGUMENTS, Arguments, run_query
 from lakebed.spark.sql.references import analyse
 from lakebed.spark.sql.statements import (
+    Call,
     CreateDatabase,
     CreateTable,
     CreateTemporaryView,
@@ -65,6 +67,8 @@ def _run(lake: Lake, statement: Statement, given: Arguments) -> DataFrame | None
             return changes.insert(lake, statement, given)
         case Delete():
             return changes.delete(lake, statement)
+        case Call():
+            return call(lake, statement, given)
         case CreateTable():
             return definitions.create_table(lake, statement, given)
         case CreateTemporaryView():
@@ -144,8 +148,7 @@ def _refuse(lake: Lake, statement: Unsupported) -> None:
     is_ours = target[0] in registry.catalogs and len(target) > 1
     if not is_ours and not statement.is_explicit_only:
         is_ours = lake.resolve(target) is not None
-    is_procedure = statement.operation == "CALL" and target[0] == "sys"
-    if is_ours or (is_procedure and registry.current_catalog is not None):
+    if is_ours:
         raise unsupported_operation(statement.operation, quoted(target))
 
 

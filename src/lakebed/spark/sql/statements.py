@@ -128,6 +128,22 @@ class Delete:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallArgument:
+    """An argument of a CALL: the text of its value, and its name if it has one."""
+
+    name: str | None = None
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """CALL."""
+
+    name: Name
+    arguments: tuple[CallArgument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTemporaryView:
     """CREATE TEMPORARY VIEW ... AS, and CACHE TABLE ... AS.
 
@@ -179,6 +195,7 @@ Statement = (
     | Insert
     | Describe
     | Delete
+    | Call
     | CreateTemporaryView
     | Unsupported
     | Query

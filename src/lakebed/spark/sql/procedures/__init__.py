@@ -1,0 +1,1 @@
+"""CALL: procedures with the names, parameters and answers of the format's own Spark connector."""
