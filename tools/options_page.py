@@ -64,8 +64,6 @@ def standing(option: Option) -> str:
     text: str = option.standing.value
     if option.accepted is not None:
         text = f"{text}: {', '.join(option.accepted)}"
-    elif option.declined:
-        text = f"{text} but for {', '.join(option.declined)}"
     else:
         return text
     return f"{text}; else refused: {uses}" if uses else text

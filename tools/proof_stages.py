@@ -18,6 +18,7 @@ from conformance.cells import ARRAY_CELLS, make_cell
 from conformance.cells_judge import Readers, judge_cell
 from conformance.random_tables import make_table
 from fuzz.inspector import Inspector
+from support.compaction_histories import run_history
 from support.race import race_rounds
 from tools import golden
 from tools.peers.referee import Referee
@@ -82,6 +83,12 @@ def _readers() -> Readers:
     readers = Readers(Path(directory.name))
     atexit.register(readers.close)
     return readers
+
+
+def run_compaction_history(seed: int) -> SeedResult:
+    """Has a table live and be compacted beside a model."""
+    counts, violations = run_history(seed)
+    return SeedResult(counts={"histories": 1, **counts}, violations=tuple(violations))
 
 
 def run_golden_spark(seed: int) -> SeedResult:
@@ -156,6 +163,20 @@ STAGES = (
         ),
         run_seed=run_cell,
         slice_seeds=ARRAY_CELLS,
+    ),
+    Stage(
+        name="compaction-histories",
+        claim=(
+            "Tables of every merge engine and changelog producer are written, deleted from, "
+            "overwritten, truncated and compacted, as their options say or in full, alone and "
+            "while another commits. After each step they read as a model in plain Python or as a "
+            "table that is never compacted, earlier snapshots read as before, the replayed "
+            "changelog of compactions fits change by change and tells what there is, and a "
+            "compaction is refused only where its files were taken, leaving none. A slice is "
+            "1,000 histories."
+        ),
+        run_seed=run_compaction_history,
+        slice_seeds=1_000,
     ),
     Stage(
         name="golden-spark",
