@@ -242,22 +242,28 @@ class TableParts:
         )
 
     def write_base(self) -> WriteBase:
-        """What writers start from, as of now.
+        """What writers of rows start from, as of now.
+
+        Raises:
+            UnsupportedError: An option of the table changes files in a way Lakebed does not know.
+        """
+        base = self.rewrite_base()
+        if base.snapshot is None or not (self.options.bucket > 0 or self.schema.primary_keys):
+            return base
+        live = self.manifests.live(base.snapshot, partitions=EveryPartition())
+        writes = replace(base.writes, max_sequence_numbers=max_sequence_numbers(live))
+        return replace(base, counts=bucket_counts(live), writes=writes)
+
+    def rewrite_base(self) -> WriteBase:
+        """The same for those who write rows again that are there; no manifest is read for it.
 
         Raises:
             UnsupportedError: An option of the table changes files in a way Lakebed does not know.
         """
         check_openable(self.schema.options, use="write")
-        latest = self.snapshots.latest()
-        counts: dict[bytes, int] = {}
-        sequences: dict[tuple[bytes, int], int] = {}
-        if latest is not None and (self.options.bucket > 0 or self.schema.primary_keys):
-            live = self.manifests.live(latest, partitions=EveryPartition())
-            counts = bucket_counts(live)
-            sequences = max_sequence_numbers(live)
         return WriteBase(
-            snapshot=latest,
-            counts=counts,
+            snapshot=self.snapshots.latest(),
+            counts={},
             writes=BucketWrites(
                 file_io=self.file_io,
                 paths=self.paths,
@@ -266,7 +272,7 @@ class TableParts:
                 uuid_source=self.session.effects.fresh_uuid,
                 local_millis=self.session.wall_clock_ms,
                 time_zone=self.session.time_zone,
-                max_sequence_numbers=sequences,
+                max_sequence_numbers={},
             ),
         )
 

@@ -53,7 +53,7 @@ class CompactionJob:
         Raises:
             UnsupportedError: The table is one that Lakebed does not write.
         """
-        base = parts.write_base()
+        base = parts.rewrite_base()
         found: list[Compaction] = []
         if base.snapshot is not None:
             compactions = Compactions(
