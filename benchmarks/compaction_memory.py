@@ -7,7 +7,6 @@ prints what that took.
 """
 
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -17,22 +16,22 @@ from dataclasses import replace
 import lakebed
 from benchmarks.datasets import CACHE
 from benchmarks.harness import Contender, Effort, Outcome, Target, alternate
+from benchmarks.peak import KIB, peak_mb
 from benchmarks.write_memory import COLUMNS, batches
 
 RUNS = 5
 RUN_ROWS_FACTOR = 4
 MB_MAX = 1024.0
-KIB = 1 << 10
 _COMPACT = "compact"
 
 
 def run(effort: Effort) -> list[Outcome]:
     """The peak of the process that compacts, all of it, in MB."""
 
-    def peak_mb() -> float:
+    def peak() -> float:
         return measured(RUNS * RUN_ROWS_FACTOR * effort.run_rows)["peak_mb"]
 
-    contender = Contender(name="lakebed", measure=peak_mb)
+    contender = Contender(name="lakebed", measure=peak)
     figures = alternate([contender], effort=replace(effort, rounds=1))
     targets = (Target(of=None, at_most=MB_MAX),)
     name = "peak of the compaction of one bucket of 5 runs"
@@ -72,9 +71,8 @@ def _compact(location: str) -> dict[str, float]:
     table = lakebed.load_table(location, {"lakebed.read.threads": 1})
     snapshot = table.compact()
     seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / KIB
     rows = 0 if snapshot is None else snapshot.total_record_count
-    return {"peak_mb": peak, "seconds": seconds, "rows": rows}
+    return {"peak_mb": peak_mb(), "seconds": seconds, "rows": rows}
 
 
 if __name__ == "__main__":

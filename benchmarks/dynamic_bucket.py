@@ -5,7 +5,6 @@ them, giving each a bucket, and writing the indexes that changed. Data files are
 """
 
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import pyarrow as pa
 
 from benchmarks.datasets import CACHE
 from benchmarks.harness import Contender, Effort, Outcome, Target, alternate
+from benchmarks.peak import peak_mb
 from lakebed.format.binary_row.codec import EMPTY_ROW
 from lakebed.format.index_manifest import IndexManifestEntry, index_entries_to_columns
 from lakebed.format.paths import FileNames, TablePaths
@@ -34,7 +34,6 @@ KNOWN = 10
 BATCH_ROWS = 65_536
 SECONDS_MAX = 10.0
 MB_MAX = 1024.0
-MIB = 1 << 20
 
 
 def run(effort: Effort) -> list[Outcome]:
@@ -132,8 +131,7 @@ def main() -> None:
     took = time.perf_counter() - started
     for entry in made:
         (location / "index" / entry.file_name).unlink()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MIB
-    sys.stdout.write(json.dumps({"seconds": took, "peak_mb": peak}))
+    sys.stdout.write(json.dumps({"seconds": took, "peak_mb": peak_mb()}))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ KEYED_AT_MOST = 2.5
 APPEND_AT_MOST = 1.25
 PLAIN, PLAIN_35 = "plain Parquet", "plain Parquet, Spark 3.5"
 WRITE_ONLY, COMPACTING = "paimon-spark 0.9.0, write-only", "paimon-spark 0.9.0"
-CONNECTOR = Target(of=WRITE_ONLY, at_most=1 / 2.5)
+CONNECTOR = Target(of=WRITE_ONLY, at_most=1 / 1.5)
 IN_PROCESS = (Target(of="pypaimon", at_most=1 / 20), Target(of="pypaimon-rust", at_most=1.0))
 
 

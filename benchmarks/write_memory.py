@@ -5,7 +5,6 @@ order of its keys, and the part of it that is being written.
 """
 
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -19,12 +18,12 @@ import pyarrow as pa
 import lakebed
 from benchmarks.datasets import CACHE
 from benchmarks.harness import Contender, Effort, Outcome, Target, alternate
+from benchmarks.peak import peak_mb
 
 COMMITS = 20
 BATCH_ROWS = 100_000
 MB_MAX = 1024.0
 ROUNDS = 3
-KIB = 1 << 10
 SCATTER = np.uint64(0x9E3779B97F4A7C15)
 KEY_MASK = np.uint64((1 << 63) - 1)
 COLUMNS = [
@@ -40,7 +39,7 @@ def run(effort: Effort) -> list[Outcome]:
     """The peak of the process that writes, all of it, in MB."""
     location = CACHE / "write_memory"
 
-    def peak_mb() -> float:
+    def peak() -> float:
         shutil.rmtree(location, ignore_errors=True)
         command = [sys.executable, "-m", "benchmarks.write_memory", str(location)]
         told = subprocess.run(
@@ -52,7 +51,7 @@ def run(effort: Effort) -> list[Outcome]:
         return figures["peak_mb"]
 
     fewer = replace(effort, rounds=min(effort.rounds, ROUNDS))
-    figures = alternate([Contender(name="lakebed", measure=peak_mb)], effort=fewer)
+    figures = alternate([Contender(name="lakebed", measure=peak)], effort=fewer)
     targets = (Target(of=None, at_most=MB_MAX),)
     name = "peak of a write of 20 runs' rows into one bucket"
     return [Outcome(name=name, figures=figures, unit="MB", targets=targets)]
@@ -68,8 +67,7 @@ def _write(location: Path, *, rows: int) -> dict[str, float]:
         for batch in batches(rows):
             writer.upsert(batch)
     snapshot = table.latest_snapshot()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / KIB
-    return {"peak_mb": peak, "rows": 0 if snapshot is None else snapshot.total_record_count}
+    return {"peak_mb": peak_mb(), "rows": 0 if snapshot is None else snapshot.total_record_count}
 
 
 def batches(rows: int, *, first: int = 0) -> Iterator[pa.RecordBatch]:

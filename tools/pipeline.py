@@ -59,7 +59,7 @@ STAGES = (
     Stage(
         name="peers",
         command=(PYTHON, "-m", "pytest", "-q", "-rs", "-m", "peers", "tests/conformance"),
-        share_seconds=300,
+        share_seconds=600,
         left_out="what 60 random tables from the seed on do not reach of "
         "./dev prove random-tables --seconds 600 --from-seed 1, and 40 cells of one array not of "
         "./dev prove cells --seconds 600 --from-seed 1",
