@@ -108,7 +108,7 @@ def data_of(start: int, count: int, v: int) -> pa.Table:
 
 
 @given(kind=st.sampled_from(sorted(APPEND)), options=SETTINGS, acts=st.lists(ACTS, max_size=12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_an_append_table_shows_what_was_written_and_not_deleted(
     kind: str, options: dict[str, str], acts: list[Act]
 ) -> None:
@@ -132,7 +132,7 @@ def test_an_append_table_shows_what_was_written_and_not_deleted(
 
 
 @given(kind=st.sampled_from(sorted(KEYED)), options=SETTINGS, acts=st.lists(ACTS, max_size=12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_a_table_with_a_key_shows_each_key_as_its_last_compaction_left_it(
     kind: str, options: dict[str, str], acts: list[Act]
 ) -> None:
