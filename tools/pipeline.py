@@ -42,7 +42,7 @@ STAGES = (
     Stage(
         name="test",
         command=(PYTHON, "-m", "tools.suite"),
-        share_seconds=900,
+        share_seconds=780,
     ),
     Stage(
         name="golden",
@@ -59,7 +59,7 @@ STAGES = (
     Stage(
         name="peers",
         command=(PYTHON, "-m", "pytest", "-q", "-rs", "-m", "peers", "tests/conformance"),
-        share_seconds=600,
+        share_seconds=480,
         left_out="what 60 random tables from the seed on do not reach of "
         "./dev prove random-tables --seconds 600 --from-seed 1, and 40 cells of one array not of "
         "./dev prove cells --seconds 600 --from-seed 1",
@@ -82,7 +82,7 @@ STAGES = (
     Stage(
         name="bench-smoke",
         command=(PYTHON, "benchmarks/run.py", "merge_read", "import_time", "--rounds", "1"),
-        share_seconds=360,
+        share_seconds=300,
         left_out="the other benchmarks, and repetitions: ./dev bench",
     ),
 )
