@@ -42,7 +42,12 @@ STAGES = (
     Stage(
         name="test",
         command=(PYTHON, "-m", "tools.suite"),
-        share_seconds=780,
+        share_seconds=600,
+    ),
+    Stage(
+        name="spark-variants",
+        command=(PYTHON, "-m", "pytest", "-q", "-m", "variants", "-p", "no:xdist", "tests/spark"),
+        share_seconds=180,
     ),
     Stage(
         name="golden",

@@ -1,14 +1,15 @@
 """`./dev test`: the unit tests on two processes, then the tests that share one Spark session.
 
-Arguments go to pytest in both stages, so `./dev test tests/format -k murmur` is quick too. Tests
-that take turns with other libraries need environments of their own: `pytest -m peers`, which is a
-stage of `.ci/run`.
+Arguments go to pytest in both stages, so `./dev test tests/format -k murmur` is quick too. Two
+sorts of tests are stages of `.ci/run` instead: those that take turns with other libraries need
+environments of their own (`pytest -m peers`), and those on another kind of Spark, Connect or a
+cluster, start JVMs of their own (`pytest -m variants`).
 """
 
 import subprocess
 import sys
 
-UNIT_STAGE = ("-m", "not spark and not peers", "-n", "2")
+UNIT_STAGE = ("-m", "not spark and not peers and not variants", "-n", "2")
 SPARK_STAGE = ("-m", "spark", "-p", "no:xdist")
 
 NOTHING_COLLECTED = 5

@@ -23,7 +23,7 @@ from lakebed.spark.java import ensure_java
 from support import cluster_job
 from support.cluster_job import ROWS, TABLES
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.variants
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"

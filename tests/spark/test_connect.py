@@ -23,7 +23,7 @@ SUITES = (
 )
 
 pytestmark = [
-    pytest.mark.spark,
+    pytest.mark.variants,
     pytest.mark.skipif(
         os.environ.get("LAKEBED_SPARK_KIND") == "connect", reason="this is that process"
     ),
