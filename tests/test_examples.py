@@ -33,6 +33,14 @@ PRINTS = {
         "what 4 has and 1 lacks ['2 paid', '3 paid']",
         "rows with their kinds ['-D 1 new', '+I 2 paid', '+I 3 new', '+I 3 paid']",
     ],
+    "compaction": [
+        "3 files to level 5: a full compaction was asked for",
+        "files [{'level': 5, 'record_count': 2}]",
+        "-D 1 new",
+        "-U 2 new",
+        "+U 2 paid",
+        "+I 3 new",
+    ],
     "merge_engines": [
         "pu_sequence_groups is merged by partial-update",
         "   g1 [a,b]",
