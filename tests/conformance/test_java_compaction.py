@@ -15,8 +15,6 @@ import pytest
 
 import lakebed
 from lakebed.format.snapshot import Snapshot
-from lakebed.table.compaction.job import compact
-from lakebed.table.metadata.partitions import EveryPartition
 from support.compaction_histories import LEVELS, History
 from support.compaction_model import COLUMNS, ENGINES, arrow
 from tools.peers.referee import Answer, Referee
@@ -64,7 +62,7 @@ def create(
 
 
 def compact_by_lakebed(path: Path, *, full: bool) -> Snapshot | None:
-    return compact(lakebed.load_table(str(path)).parts(), EveryPartition(), is_full=full)
+    return lakebed.load_table(str(path)).compact("full" if full else "minor")
 
 
 def told_to_java(rows: pa.Table) -> list[list[object]]:

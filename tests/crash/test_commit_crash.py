@@ -11,8 +11,6 @@ import pytest
 
 from lakebed.errors import CommitUnknownError, StorageError
 from lakebed.storage.memory import MemoryFileIO
-from lakebed.table.compaction.job import compact
-from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.table import Table
 from support.effects import reopen
 from support.faulty_file_io import FaultMode, FaultyFileIO
@@ -64,17 +62,17 @@ CASES: dict[str, Case] = {
                 "write-only": "true",
             }
         ),
-        lambda _, table: compact(table.parts(), EveryPartition(), is_full=True),
+        lambda _, table: table.compact(),
         (Step("write", range(2)), Step("write", (1, 2))),
     ),
     "compaction that only raises a file": Case(
         Shape(buckets=1, options=(("compaction.small-file-ratio", "0"), ("write-only", "true"))),
-        lambda _, table: compact(table.parts(), EveryPartition(), is_full=True),
+        lambda _, table: table.compact(),
         (Step("write", range(2)),),
     ),
     "compaction of an append table": Case(
         UNAWARE.with_options({"compaction.min.file-num": "2", "write-only": "true"}),
-        lambda _, table: compact(table.parts(), EveryPartition(), is_full=True),
+        lambda _, table: table.compact(),
         (Step("write", (0,)), Step("write", (0,))),
     ),
     "index files and changelogs": Case(

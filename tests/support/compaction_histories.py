@@ -23,7 +23,7 @@ from lakebed.format.manifest import entries_from_columns
 from lakebed.format.schema_definition import schema
 from lakebed.format.snapshot import CommitKind, Snapshot
 from lakebed.storage.memory import MemoryFileIO
-from lakebed.table.compaction.job import CompactionJob, compact
+from lakebed.table.compaction.job import CompactionJob
 from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.table import Table
 from lakebed.table.writing.commit_message import CommitMessage
@@ -213,7 +213,7 @@ class History:
         self.log.append("compact" + " in full" * is_full)
         self._compacted = self._state()
         parts = (table or self.table).parts()
-        snapshot = compact(parts, EveryPartition(), is_full=is_full)
+        snapshot = CompactionJob.of(parts, EveryPartition(), is_full=is_full).carry_out()
         self.counts["compactions"] += snapshot is not None
         self._committed(snapshot)
         if self.producer == "lookup" or (self.producer == "full-compaction" and is_full):

@@ -20,7 +20,8 @@ from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.storage.file_io import FileIO
 from lakebed.table.committing import commit, delete_written
 from lakebed.table.parts import TableParts, WriteBase
-from lakebed.table.row_changes import append_changes, rows_writer
+from lakebed.table.routers import rows_writer
+from lakebed.table.row_changes import append_changes
 from lakebed.table.table import Table
 from lakebed.table.writing.commit_message import CommitMessage
 from support.store_listing import list_files

@@ -12,7 +12,8 @@ from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.snapshot import Operation
 from lakebed.table.committing import commit
 from lakebed.table.parts import TableParts
-from lakebed.table.row_changes import append_changes, rows_writer
+from lakebed.table.routers import rows_writer
+from lakebed.table.row_changes import append_changes
 from lakebed.table.table import Table
 from lakebed.table.writing.file_summary import FileSummary, SummaryPlan
 

@@ -15,7 +15,7 @@ from lakebed.lsm.compaction import rewriting
 from lakebed.lsm.section_plan import SectionPlan
 from lakebed.lsm.windows import GroupedRows, grouped_rows
 from lakebed.storage.memory import MemoryFileIO
-from lakebed.table.compaction.job import CompactionJob, compact
+from lakebed.table.compaction.job import CompactionJob
 from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.table import Table
 from support.compaction_histories import History, run_history
@@ -53,7 +53,7 @@ def test_a_row_that_is_alone_is_merged_by_a_compaction_that_looks_up(
     table = history.table
     row = {"id": 1, "p": "x", "a": 5, "b": None, "g": None}
     table.upsert(arrow([row]).append_column("_row_kind", pa.array([kind])))
-    snapshot = compact(table.parts(), EveryPartition(), is_full=False)
+    snapshot = table.compact("minor")
     assert snapshot is not None
     changes = history.changelog(snapshot)
     assert [(change["rowkind"], change["a"]) for change in changes] == told
@@ -68,7 +68,7 @@ RIVALS: dict[str, tuple[Callable[[Table], object], bool]] = {
     "delete": (lambda table: table.delete("amount >= 3"), True),
     "overwrite": (lambda table: table.overwrite(table.scan(limit=3).to_arrow()), True),
     "truncate": (lambda table: table.truncate(), True),
-    "compaction": (lambda table: compact(table.parts(), EveryPartition(), is_full=True), True),
+    "compaction": (lambda table: table.compact(), True),
 }
 
 
@@ -136,7 +136,7 @@ def test_a_bucket_of_ten_times_the_memory_is_compacted_in_parts_of_it(
             yield grouped
 
     monkeypatch.setattr(rewriting, "grouped_rows", observed)
-    snapshot = compact(table.parts(), EveryPartition(), is_full=True)
+    snapshot = table.compact()
     assert snapshot is not None
     assert len(sizes) > 10
     assert max(sizes) <= BUDGET_BYTES

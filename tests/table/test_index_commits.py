@@ -13,7 +13,8 @@ from lakebed.format.snapshot import CommitKind, Operation, Snapshot
 from lakebed.table.committing import commit, delete_written
 from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.parts import TableParts
-from lakebed.table.row_changes import append_changes, rows_writer
+from lakebed.table.routers import rows_writer
+from lakebed.table.row_changes import append_changes
 from lakebed.table.table import Table
 from lakebed.table.writing.changes import AppendChanges
 from lakebed.table.writing.commit_message import CommitMessage

@@ -19,11 +19,9 @@ from lakebed.spark.registry import Registry
 from lakebed.spark.tasks import run_tasks
 from lakebed.spark.worker import RunWork
 from lakebed.spark.workers import check_workers
-from lakebed.table.compaction.after_write import after_commit, job_after_write
 from lakebed.table.compaction.job import CompactionJob
 from lakebed.table.compaction.keyed import KeyedCompaction
 from lakebed.table.compaction.planning import Compaction
-from lakebed.table.parts import TableParts
 from lakebed.table.writing.commit_message import CommitMessage
 
 SMALL_BYTES = 4 << 20
@@ -76,27 +74,6 @@ def _run_in_tasks(
     )
     numbers = spark.range(0, len(pieces), 1, len(pieces))
     return run_tasks(numbers, RunWork(pieces), job.parts)
-
-
-def compact_written(
-    spark: SparkSession,
-    registry: Registry,
-    *,
-    parts: TableParts,
-    messages: Sequence[CommitMessage],
-) -> None:
-    """Compacts the buckets that were written to, where the options say so.
-
-    Args:
-        spark: The session.
-        registry: The session's registry.
-        parts: The table.
-        messages: What was committed.
-    """
-    with after_commit(parts.paths.location):
-        job = job_after_write(parts, messages)
-        if job is not None:
-            run_job(spark, registry, job)
 
 
 @dataclass(frozen=True, slots=True)

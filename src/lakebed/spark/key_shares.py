@@ -14,7 +14,6 @@ not hashed in SQL as in the table are written by one task.
 """
 
 import math
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -28,10 +27,9 @@ from lakebed.format.types import DataField
 from lakebed.spark.bucketing import bucket_column, is_hashed_in_sql
 from lakebed.spark.expected_rows import ExpectedRows
 from lakebed.spark.names import quoted
-from lakebed.spark.reader import grouped
+from lakebed.spark.reader import split_frame
 from lakebed.spark.registry import Registry
-from lakebed.spark.types import to_arrow_schema, to_spark_schema
-from lakebed.spark.worker import ReadSplits
+from lakebed.spark.types import to_spark_schema
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.routers import moves_keys
 from lakebed.table.stored_keys import BUCKET_COLUMN, KeyPlaces, key_columns, key_plan
@@ -150,15 +148,15 @@ class KeyedWrite:
         plan = key_plan(self.parts, self.base)
         if plan is None or not plan.splits:
             return rows
-        spark = self.frame.sparkSession
-        schema = to_spark_schema(self._key_fields).add(BUCKET_COLUMN, IntegerType(), nullable=False)
-        groups = grouped(plan.splits, count=self.registry.parallelism(spark))
-        read = ReadSplits(
-            pickle.dumps(KeyPlaces(plan.reader)),
-            tuple(pickle.dumps(group) for group in groups),
-            to_arrow_schema(schema),
+        keys = split_frame(
+            self.frame.sparkSession,
+            self.registry,
+            plan.splits,
+            reader=KeyPlaces(plan.reader),
+            schema=to_spark_schema(self._key_fields).add(
+                BUCKET_COLUMN, IntegerType(), nullable=False
+            ),
         )
-        keys = spark.range(0, len(groups), 1, len(groups)).mapInArrow(read, schema)
         return rows.unionByName(keys, allowMissingColumns=True)
 
     def _new_counts(self) -> dict[bytes, int]:

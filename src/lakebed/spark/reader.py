@@ -53,15 +53,37 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan | MetadataSca
         paths = [_uri(path) for split in raw for path in split.file_paths]
         frames.append(_native_frame(spark, schema, paths))
     if merging:
-        check_workers(spark, registry)
-        count = registry.parallelism(spark)
-        groups = tuple(pickle.dumps(group) for group in grouped(merging, count=count))
-        read = ReadSplits(pickle.dumps(plan.reader), groups, to_arrow_schema(schema))
-        ids = spark.range(0, len(groups), 1, len(groups))
-        frames.append(ids.mapInArrow(read, schema))
+        frames.append(split_frame(spark, registry, merging, reader=plan.reader, schema=schema))
     if not frames:
         return spark.createDataFrame([], schema)
     return frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
+
+
+def split_frame(
+    spark: SparkSession,
+    registry: Registry,
+    splits: Sequence[Split],
+    *,
+    reader: object,
+    schema: StructType,
+) -> DataFrame:
+    """Rows that are read in Python workers, by few and large tasks.
+
+    Args:
+        spark: The session.
+        registry: Its registry.
+        splits: What is read, at least one.
+        reader: Reads a split (`worker.Rows`); travels to tasks.
+        schema: Columns and types of the rows.
+    """
+    check_workers(spark, registry)
+    groups = grouped(splits, count=registry.parallelism(spark))
+    read = ReadSplits(
+        pickle.dumps(reader),
+        tuple(pickle.dumps(group) for group in groups),
+        to_arrow_schema(schema),
+    )
+    return spark.range(0, len(groups), 1, len(groups)).mapInArrow(read, schema)
 
 
 def _local_frame(spark: SparkSession, scan: MetadataScan) -> DataFrame:

@@ -27,7 +27,7 @@ from lakebed.spark.worker import ReadSplits, to_schema
 from lakebed.spark.writer import commit_written
 from lakebed.table.committing import delete_written
 from lakebed.table.reading.scan import Scan
-from lakebed.table.row_changes import rows_writer
+from lakebed.table.routers import rows_writer
 from lakebed.table.system.metadata_scan import MetadataScan
 from lakebed.table.table import Table
 from lakebed.table.writing.commit_message import CommitMessage

@@ -10,6 +10,7 @@ All rows of a key are written by one task, so that the last of them is one task'
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from pyspark.sql import DataFrame
@@ -17,7 +18,7 @@ from pyspark.sql import DataFrame
 from lakebed.errors import LakebedError, StorageError
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.spark.adoption import Staging, adopt
-from lakebed.spark.compaction import compact_written
+from lakebed.spark.compaction import run_job
 from lakebed.spark.distribution import by_bucket
 from lakebed.spark.key_shares import KeyedWrite, SharedRows
 from lakebed.spark.local_merge import locally_merged
@@ -27,8 +28,10 @@ from lakebed.spark.tasks import run_tasks
 from lakebed.spark.worker import WriteRows
 from lakebed.spark.workers import check_workers
 from lakebed.table.committing import commit, delete_written
+from lakebed.table.compaction.after_write import compact_written
 from lakebed.table.parts import TableParts, WriteBase
-from lakebed.table.row_changes import append_changes, overwrite_changes, rows_writer
+from lakebed.table.routers import rows_writer
+from lakebed.table.row_changes import append_changes, overwrite_changes
 from lakebed.table.stored_keys import RowsAmongKeys
 from lakebed.table.table import Table
 from lakebed.table.writing.commit_message import CommitMessage
@@ -101,7 +104,8 @@ def write_frame(
         parts, messages, base=base, overwrite=overwrite, is_overwrite=is_overwrite
     )
     if snapshot is not None:
-        compact_written(frame.sparkSession, registry, parts=parts, messages=messages)
+        run = partial(run_job, frame.sparkSession, registry)
+        compact_written(parts, messages, carry_out=run)
     return snapshot
 
 

@@ -22,7 +22,7 @@ from lakebed.table.partition_choice import Partitions, chosen_partitions
 from lakebed.table.parts import TableParts
 from lakebed.table.planning.visibility import Visibility
 from lakebed.table.reading.scan_source import SnapshotSource
-from lakebed.table.row_changes import rows_writer
+from lakebed.table.routers import rows_writer
 from lakebed.table.writing.changes import (
     OverwriteChanges,
     SeenFiles,

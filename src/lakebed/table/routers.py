@@ -1,4 +1,4 @@
-"""Which router do the rows of a write need? The bucket mode of the table says it (format.md 9)."""
+"""Who writes rows, and which router sends them where? The bucket mode says it (format.md 9)."""
 
 from dataclasses import replace
 
@@ -16,11 +16,12 @@ from lakebed.table.writing.postpone import (
     postponed_options,
 )
 from lakebed.table.writing.routing import NOT_FIXED, FixedBuckets, OneBucket, Router
+from lakebed.table.writing.rows_writer import RowsWriter
 from lakebed.table.writing.sole_writer import SoleWriter
 
 
-def router_of(parts: TableParts, base: WriteBase) -> Router:
-    """The router for rows of a table.
+def rows_writer(parts: TableParts, base: WriteBase) -> RowsWriter:
+    """A writer of rows of any bucket.
 
     Args:
         parts: The table.
@@ -30,6 +31,32 @@ def router_of(parts: TableParts, base: WriteBase) -> Router:
         CorruptTableError: The hash indexes contradict each other.
         InvalidTableError: An option of buckets out of its range, or against the others.
     """
+    return RowsWriter(
+        writes=_writes_of(parts, base),
+        router=_router_of(parts, base),
+        directory_of=lambda values, bucket: parts.paths.bucket(
+            parts.split_files.partition_path(values), bucket
+        ),
+        memory=parts.options.write_buffer_size,
+        threads=parts.session.read_threads,
+    )
+
+
+def sole_writer_of(parts: TableParts, base: WriteBase) -> SoleWriter | None:
+    """What a commit must check where a writer has to be alone with the table."""
+    if not moves_keys(parts):
+        return None
+    return SoleWriter(snapshots=parts.snapshots, based_on=base.snapshot)
+
+
+def moves_keys(parts: TableParts) -> bool:
+    """Whether a write may move keys between partitions."""
+    keys = set(parts.schema.primary_keys)
+    is_dynamic = parts.options.bucket == NOT_FIXED
+    return is_dynamic and bool(keys) and not keys >= set(parts.schema.partition_keys)
+
+
+def _router_of(parts: TableParts, base: WriteBase) -> Router:
     schema, options = parts.schema, parts.options
     if options.bucket > 0:
         return FixedBuckets(
@@ -54,27 +81,13 @@ def router_of(parts: TableParts, base: WriteBase) -> Router:
     return _dynamic_buckets(parts, base)
 
 
-def writes_of(parts: TableParts, base: WriteBase) -> BucketWrites:
+def _writes_of(parts: TableParts, base: WriteBase) -> BucketWrites:
     """What opens writers for the buckets that the router names."""
     writes = base.writes
     if not _leaves_rows_postponed(parts):
         return writes
     options = postponed_options(writes.options, writer_uuid=writes.uuid_source())
     return replace(writes, options=options)
-
-
-def sole_writer_of(parts: TableParts, base: WriteBase) -> SoleWriter | None:
-    """What a commit must check where a writer has to be alone with the table."""
-    if not moves_keys(parts):
-        return None
-    return SoleWriter(snapshots=parts.snapshots, based_on=base.snapshot)
-
-
-def moves_keys(parts: TableParts) -> bool:
-    """Whether a write may move keys between partitions."""
-    keys = set(parts.schema.primary_keys)
-    is_dynamic = parts.options.bucket == NOT_FIXED
-    return is_dynamic and bool(keys) and not keys >= set(parts.schema.partition_keys)
 
 
 def _postponed(parts: TableParts, base: WriteBase) -> Router:

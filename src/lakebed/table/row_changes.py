@@ -11,10 +11,10 @@ from lakebed.errors import InvalidArgumentError, InvalidDataError, UnsupportedEr
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.options.acceptance import check_openable
 from lakebed.table.committing import commit, is_unaware
-from lakebed.table.compaction.after_write import compact_written
+from lakebed.table.compaction.after_write import commit_rows
 from lakebed.table.metadata.partitions import PartitionFilter, PartitionsAmong
 from lakebed.table.parts import TableParts, WriteBase
-from lakebed.table.routers import moves_keys, router_of, sole_writer_of, writes_of
+from lakebed.table.routers import moves_keys, rows_writer, sole_writer_of
 from lakebed.table.writing.changes import AppendChanges, OverwriteChanges
 from lakebed.table.writing.commit_message import CommitMessage
 from lakebed.table.writing.partition_spec import (
@@ -80,33 +80,18 @@ class TableWriter:
             return
         with rows:
             messages = rows.finish()
-        self.snapshot = commit(
+        self.snapshot = commit_rows(
             self.parts,
             append_changes(self.parts, messages, base=base, operation=Operation.WRITE),
             messages,
             user=self.user,
             identifier=self.identifier,
         )
-        if self.snapshot is not None:
-            compact_written(self.parts, messages)
 
     def _open_rows(self) -> RowsWriter:
         if self._rows is None:
             raise InvalidArgumentError("a writer is used in a with block")
         return self._rows
-
-
-def rows_writer(parts: TableParts, base: WriteBase) -> RowsWriter:
-    """A writer of rows of any bucket."""
-    return RowsWriter(
-        writes=writes_of(parts, base),
-        router=router_of(parts, base),
-        directory_of=lambda values, bucket: parts.paths.bucket(
-            parts.split_files.partition_path(values), bucket
-        ),
-        memory=parts.options.write_buffer_size,
-        threads=parts.session.read_threads,
-    )
 
 
 def append_changes(
@@ -154,10 +139,7 @@ def overwrite(parts: TableParts, data: object, partition: PartitionChoice) -> Sn
             operation=Operation.TRUNCATE if data is None else Operation.OVERWRITE,
             is_dynamic=data is not None and _is_dynamic(parts),
         )
-    snapshot = commit(parts, changes, messages)
-    if snapshot is not None:
-        compact_written(parts, messages)
-    return snapshot
+    return commit_rows(parts, changes, messages)
 
 
 def overwrite_changes(

@@ -18,13 +18,14 @@ from lakebed.format.predicate.expressions import Expression
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.lsm.merge import DELETE
 from lakebed.table.committing import commit
-from lakebed.table.compaction.after_write import compact_written
+from lakebed.table.compaction.after_write import commit_rows
 from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.planning.split import Split
 from lakebed.table.reading.read import SplitReader
 from lakebed.table.reading.scan_source import SnapshotSource
-from lakebed.table.row_changes import append_changes, rows_writer
+from lakebed.table.routers import rows_writer
+from lakebed.table.row_changes import append_changes
 from lakebed.table.row_marks import mark_matching
 from lakebed.table.writing.bucket_writer import BucketWriter
 from lakebed.table.writing.commit_message import CommitMessage
@@ -50,15 +51,12 @@ def _delete_by_key(parts: TableParts, where: str | Expression) -> Snapshot | Non
             rows.add_aligned(pa.Table.from_batches([batch]), kinds)
         messages = rows.finish()
     changes = append_changes(parts, messages, base=base, operation=Operation.DELETE)
-    snapshot = commit(parts, changes, messages)
-    if snapshot is not None:
-        compact_written(parts, messages)
-    return snapshot
+    return commit_rows(parts, changes, messages)
 
 
 def _delete_by_marks(parts: TableParts, where: str | Expression) -> Snapshot | None:
     """Marks each matching row of an append table in a deletion vector."""
-    base = parts.write_base()
+    base = parts.rewrite_base()
     messages = [] if base.snapshot is None else mark_matching(parts, base.snapshot, where)
     changes = append_changes(parts, messages, base=base, operation=Operation.DELETE)
     return commit(parts, changes, messages)

@@ -16,7 +16,7 @@ from lakebed.table.committing import delete_written
 from lakebed.table.compaction.buckets import BucketFiles, StoredFile, bucket_files, vector_files
 from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.parts import TableParts
-from lakebed.table.planning.split import Split, SplitFile, SplitSection
+from lakebed.table.planning.split import Split, SplitFile
 from lakebed.table.reading.read import SplitReader
 from lakebed.table.reading.scan_source import SnapshotSource
 from lakebed.table.writing.commit_message import CommitMessage
@@ -83,9 +83,8 @@ def mark_rows(
 
 
 def _matching(reader: SplitReader, file: SplitFile, predicate: Expression) -> Mask:
-    split = Split(partition=(), bucket=0, sections=(SplitSection(((file,),)),), is_raw=True)
     flags = [np.zeros(0, np.bool_)]
-    for batch in reader.read(split):
+    for batch in reader.read(Split.of_file(file)):
         found = pc.fill_null(evaluate(predicate, batch), False)  # noqa: FBT003
         flags.append(found.to_numpy(zero_copy_only=False))
     removed = reader.removed(file)

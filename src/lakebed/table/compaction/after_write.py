@@ -5,63 +5,69 @@ would write them again. What cannot be compacted now is left to the next write, 
 """
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from lakebed.errors import CommitConflictError, LakebedError
 from lakebed.format.paths import POSTPONE_BUCKET
-from lakebed.format.snapshot import CommitKind
+from lakebed.format.snapshot import CommitKind, Snapshot
 from lakebed.options.choices import ChangelogProducer
 from lakebed.options.compaction_options import CompactionOptions
+from lakebed.table.committing import commit, is_unaware
 from lakebed.table.compaction.job import CompactionJob
 from lakebed.table.metadata.partitions import PartitionsAmong
 from lakebed.table.parts import TableParts
+from lakebed.table.writing.changes import Changes
 from lakebed.table.writing.commit_message import CommitMessage
-from lakebed.table.writing.routing import NOT_FIXED
 
 _log = logging.getLogger(__name__)
 
 
-def compact_written(parts: TableParts, messages: Sequence[CommitMessage]) -> None:
-    """Compacts the buckets that were written to, where the options say so, in this process.
+def commit_rows(
+    parts: TableParts,
+    changes: Changes,
+    messages: Sequence[CommitMessage],
+    *,
+    user: str | None = None,
+    identifier: int | None = None,
+) -> Snapshot | None:
+    """Commits rows and compacts the buckets that they went to; arguments as of `commit`.
+
+    Returns:
+        The snapshot of the rows; None for no change.
+    """
+    snapshot = commit(parts, changes, messages, user=user, identifier=identifier)
+    if snapshot is not None:
+        compact_written(parts, messages)
+    return snapshot
+
+
+def compact_written(
+    parts: TableParts,
+    messages: Sequence[CommitMessage],
+    *,
+    carry_out: Callable[[CompactionJob], object] = CompactionJob.carry_out,
+) -> None:
+    """Compacts the buckets that were written to, where the options say so.
 
     Args:
         parts: The table.
         messages: What was committed.
+        carry_out: Runs the compactions and commits them; by default in this process.
     """
-    with after_commit(parts.paths.location):
-        job = job_after_write(parts, messages)
-        if job is not None:
-            job.carry_out()
-
-
-@contextmanager
-def after_commit(location: str) -> Iterator[None]:
-    """What fails in the block is said in the log: the rows are committed.
-
-    Args:
-        location: The table.
-    """
+    location = parts.paths.location
     try:
-        yield
+        job = _job_after(parts, messages)
+        if job is not None:
+            carry_out(job)
     except CommitConflictError as error:
         _log.info("%s: compaction gave way to another commit: %s", location, error)
     except LakebedError as error:
         _log.warning("%s: rows are committed, but not compacted: %s", location, error)
 
 
-def job_after_write(parts: TableParts, messages: Sequence[CommitMessage]) -> CompactionJob | None:
-    """The compactions that are due; None where there are none.
-
-    Args:
-        parts: The table.
-        messages: What was committed.
-
-    Raises:
-        LakebedError: They cannot be found.
-    """
-    is_appended = not parts.schema.primary_keys and parts.options.bucket == NOT_FIXED
-    if parts.options.write_only or is_appended:
+def _job_after(parts: TableParts, messages: Sequence[CommitMessage]) -> CompactionJob | None:
+    """The compactions that are due; None where there are none."""
+    if parts.options.write_only or is_unaware(parts):
         return None
     places = frozenset(
         (each.partition, each.bucket)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from lakebed.format.data_file_meta import DataFileMeta, FileSource
 from lakebed.lsm.compaction.append import AppendPick
 from lakebed.table.compaction.buckets import BucketFiles
-from lakebed.table.planning.split import Split, SplitSection
+from lakebed.table.planning.split import Split
 from lakebed.table.reading.read import SplitReader
 from lakebed.table.writing.bucket_writer import BucketWrites
 from lakebed.table.writing.commit_message import CommitMessage
@@ -57,17 +57,12 @@ class AppendedCompaction:
         metas: list[DataFileMeta] = []
         # Rows keep the numbers that they had.
         first = min(meta.min_sequence_number for meta in self.pick.files)
-        opened = self.writes.open_compaction(self.stored.bucket, directory=self.directory, level=0)
-        with opened as writers:
+        with self.writes.open_compaction(
+            self.stored.bucket, directory=self.directory, level=0
+        ) as writers:
             for meta in self.pick.files:
                 file = self.stored.files[meta.file_name].split_file
-                split = Split(
-                    partition=(),
-                    bucket=self.stored.bucket,
-                    sections=(SplitSection(((file,),)),),
-                    is_raw=True,
-                )
-                for batch in self.reader.read(split):
+                for batch in self.reader.read(Split.of_file(file)):
                     writers.files.gather(pa.Table.from_batches([batch]))
             for written in writers.files.finish():
                 count = written.summary.row_count

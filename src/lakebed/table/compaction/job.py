@@ -152,14 +152,3 @@ def compaction_job(
             f"compact_strategy is {compact_strategy!r}; it is one of {', '.join(_STRATEGIES)}"
         )
     return CompactionJob.of(parts, partitions, is_full=compact_strategy == "full")
-
-
-def compact(parts: TableParts, partitions: PartitionFilter, *, is_full: bool) -> Snapshot | None:
-    """Compacts the buckets of some partitions; None where there is nothing to do.
-
-    Raises:
-        CommitConflictError: Somebody else compacted or deleted the same files; nothing is visible.
-        CorruptTableError: A file cannot be read.
-        UnsupportedError: The table is one that Lakebed does not write.
-    """
-    return CompactionJob.of(parts, partitions, is_full=is_full).carry_out()

@@ -2,25 +2,23 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 import numpy as np
 
 from lakebed.format.data_file_meta import DataFileMeta, FileSource
-from lakebed.lsm.compaction.levels import Levels
 from lakebed.lsm.compaction.pick import Pick
 from lakebed.lsm.compaction.rewrite_plan import Rewrite, RewritePlan, Upgrade
 from lakebed.lsm.compaction.rewriting import CompactedRows, Rewriting
 from lakebed.lsm.section_plan import Mask
 from lakebed.table.compaction.buckets import BucketFiles, StoredFile
 from lakebed.table.metadata.index_files import IndexChanges
-from lakebed.table.planning.split import SplitFile, SplitSection
+from lakebed.table.planning.split import SplitSection
 from lakebed.table.reading.read import SplitReader
 from lakebed.table.writing.bucket_writer import BucketWrites, CompactionWriters
 from lakebed.table.writing.commit_message import CommitMessage
 from lakebed.table.writing.deletion_vector_files import DeletionVectorFiles, VectorChanges
 from lakebed.table.writing.rolling import WrittenFile
-
-Runs = Sequence[Sequence[SplitFile]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +66,9 @@ class KeyedCompaction:
         gone: list[DataFileMeta] = []
         risen: list[DataFileMeta] = []
         level = self.plan.output_level
-        opened = self.writes.open_compaction(
+        with self.writes.open_compaction(
             self.stored.bucket, directory=self.directory, level=level
-        )
-        with opened as writers:
+        ) as writers:
             output = _Output(writers)
             for step in self.plan.steps:
                 match step:
@@ -146,23 +143,13 @@ class KeyedCompaction:
         """The files above the output level that may hold keys of some runs, level by level."""
         low = min(file.low for run in runs for file in run)
         high = max(file.high for run in runs for file in run)
-        above = [run for run in self._levels.runs if run.level > self.plan.output_level]
-        found = [
-            sorted(
-                (
-                    file
-                    for file in map(self._file, run.files)
-                    if file.low <= high and file.high >= low
-                ),
-                key=lambda file: file.low,
-            )
-            for run in above
-        ]
-        return [files for files in found if files]
-
-    @property
-    def _levels(self) -> Levels:
-        return Levels.of(self.stored.metas, count=1)
+        found = (
+            file
+            for file in self.stored.files.values()
+            if file.meta.level > self.plan.output_level and file.low <= high and file.high >= low
+        )
+        ordered = sorted(found, key=lambda file: (file.meta.level, file.low))
+        return [list(files) for _, files in groupby(ordered, key=lambda file: file.meta.level)]
 
     def _file(self, meta: DataFileMeta) -> StoredFile:
         return self.stored.files[meta.file_name]

@@ -16,6 +16,7 @@ from lakebed.lsm.write_buffer import SYSTEM_COLUMNS
 from lakebed.options.choices import ChangelogProducer, MergeEngine
 from lakebed.options.compaction_options import CompactionOptions
 from lakebed.options.merge_options import MergeOptions
+from lakebed.table.committing import is_unaware
 from lakebed.table.compaction.appended import AppendedCompaction
 from lakebed.table.compaction.buckets import BucketFiles, Place, bucket_files, vector_files
 from lakebed.table.compaction.keyed import KeyedCompaction
@@ -25,7 +26,6 @@ from lakebed.table.reading.read import SplitReader
 from lakebed.table.reading.scan_source import SnapshotSource
 from lakebed.table.writing.bucket_writer import BucketWrites
 from lakebed.table.writing.deletion_vector_files import DeletionVectorFiles
-from lakebed.table.writing.routing import NOT_FIXED
 
 _TOLD_BY_COMPACTION = (ChangelogProducer.LOOKUP, ChangelogProducer.FULL_COMPACTION)
 
@@ -61,23 +61,59 @@ class Compactions:
         options = CompactionOptions.parse(self.parts.texts)
         buckets = bucket_files(self.parts, self.snapshot, partitions, places=places)
         if self.parts.schema.primary_keys:
-            keyed = _Keyed.of(self, options)
-            found = [keyed.compaction(stored) for stored in buckets]
-            return [each for each in found if each is not None]
-        appended = AppendCompaction.of(self.parts.options, options)
-        vectors = vector_files(self.parts)
+            return self._keyed(buckets, options)
+        return self._appended(buckets, options)
+
+    def _keyed(
+        self, buckets: Sequence[BucketFiles], options: CompactionOptions
+    ) -> list[Compaction]:
+        due = []
+        for stored in buckets:
+            levels = Levels.of(stored.metas, count=options.level_count)
+            pick = self._pick(levels, stored, options)
+            if pick is not None:
+                due.append((stored, levels, pick))
+        if not due:
+            # Most writes leave nothing to do, and should not pay for more than finding that.
+            return []
+        keyed = _Keyed.of(self, options)
+        found = [keyed.compaction(stored, levels, pick) for stored, levels, pick in due]
+        return [each for each in found if each is not None]
+
+    def _pick(self, levels: Levels, stored: BucketFiles, options: CompactionOptions) -> Pick | None:
+        if self.is_full:
+            return pick_full(levels, rewrites_all=options.rewrites_all, marked=stored.deleted_rows)
+        now_ms = self.parts.session.wall_clock_ms()
+        return CompactionPolicy.of(options).pick(levels, now_ms=now_ms)
+
+    def _appended(
+        self, buckets: Sequence[BucketFiles], options: CompactionOptions
+    ) -> list[Compaction]:
+        policy = AppendCompaction.of(self.parts.options, options)
+        picks = [(stored, pick) for stored in buckets for pick in self._picks(policy, stored)]
+        if not picks:
+            return []
+        reader, vectors = self.reader(()), vector_files(self.parts)
         return [
             AppendedCompaction(
                 stored=stored,
                 directory=self.directory(stored),
                 pick=pick,
-                reader=self.reader(()),
+                reader=reader,
                 writes=self.writes,
                 vectors=vectors,
             )
-            for stored in buckets
-            for pick in self._append_picks(appended, stored)
+            for stored, pick in picks
         ]
+
+    def _picks(self, policy: AppendCompaction, stored: BucketFiles) -> list[AppendPick]:
+        if is_unaware(self.parts):
+            return policy.pack(stored.metas, deleted=stored.deleted_rows)
+        if self.is_full:
+            pick = policy.pick_full_bucket(stored.metas, deleted=stored.deleted_rows)
+        else:
+            pick = policy.pick_in_bucket(stored.metas)
+        return [] if pick is None else [pick]
 
     def directory(self, stored: BucketFiles) -> str:
         """Where files of a bucket are written."""
@@ -87,15 +123,6 @@ class Compactions:
         """A reader of all columns and some system columns."""
         scan = self.parts.scan(SnapshotSource(snapshot=self.snapshot))
         return replace(scan.reader, columns=(*self.parts.schema.names, *system), keep_deletes=True)
-
-    def _append_picks(self, policy: AppendCompaction, stored: BucketFiles) -> list[AppendPick]:
-        if self.parts.options.bucket == NOT_FIXED:
-            return policy.pack(stored.metas, deleted=stored.deleted_rows)
-        if self.is_full:
-            pick = policy.pick_full_bucket(stored.metas, deleted=stored.deleted_rows)
-        else:
-            pick = policy.pick_in_bucket(stored.metas)
-        return [] if pick is None else [pick]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +151,7 @@ class _Keyed:
             vectors=vector_files(parts),
         )
 
-    def compaction(self, stored: BucketFiles) -> KeyedCompaction | None:
-        levels = Levels.of(stored.metas, count=self.options.level_count)
-        pick = self._pick(levels, stored)
-        if pick is None:
-            return None
+    def compaction(self, stored: BucketFiles, levels: Levels, pick: Pick) -> KeyedCompaction | None:
         picked = [stored.files[meta.file_name] for meta in pick.files]
         plan = plan_rewrite(
             pick,
@@ -149,14 +172,6 @@ class _Keyed:
             writes=self.compactions.writes,
             vectors=self.vectors,
         )
-
-    def _pick(self, levels: Levels, stored: BucketFiles) -> Pick | None:
-        if self.compactions.is_full:
-            return pick_full(
-                levels, rewrites_all=self.options.rewrites_all, marked=stored.deleted_rows
-            )
-        now_ms = self.compactions.parts.session.wall_clock_ms()
-        return CompactionPolicy.of(self.options).pick(levels, now_ms=now_ms)
 
     def _rewriting(self, plan: RewritePlan, levels: Levels) -> Rewriting:
         parts = self.compactions.parts

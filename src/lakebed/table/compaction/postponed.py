@@ -5,7 +5,7 @@ them: to the buckets that their partition has, or to as many as a new partition 
 takes the waiting files away and brings the new ones. Then the buckets are as any others.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -20,13 +20,11 @@ from lakebed.format.snapshot import Snapshot
 from lakebed.table.committing import commit
 from lakebed.table.metadata.partitions import PartitionFilter
 from lakebed.table.parts import TableParts, WriteBase
-from lakebed.table.planning.split import Split, SplitFile, SplitSection
-from lakebed.table.reading.read import SplitReader
+from lakebed.table.planning.split import Split, SplitFile
 from lakebed.table.reading.scan_source import SnapshotSource
+from lakebed.table.routers import rows_writer
 from lakebed.table.writing.changes import AppendChanges
 from lakebed.table.writing.commit_message import CommitMessage
-from lakebed.table.writing.postpone import MeasuredBuckets, PostponedSize
-from lakebed.table.writing.rows_writer import RowsWriter
 
 
 def place_postponed(parts: TableParts, partitions: PartitionFilter) -> Snapshot | None:
@@ -89,38 +87,15 @@ def _written(
     scan = parts.scan(SnapshotSource(snapshot=base.snapshot))
     names = parts.schema.names
     reader = replace(scan.reader, columns=(*names, VALUE_KIND.name), keep_deletes=True)
-    writer = RowsWriter(
-        writes=base.writes,
-        router=MeasuredBuckets(
-            table_schema=parts.schema,
-            options=parts.options,
-            counts=base.counts,
-            size=PostponedSize.of(parts.options),
-        ),
-        directory_of=lambda values, bucket: parts.paths.bucket(
-            parts.split_files.partition_path(values), bucket
-        ),
-        memory=parts.options.write_buffer_size,
-        threads=parts.session.read_threads,
-    )
-    with writer as rows:
+    # As a batch is written that goes to buckets at once.
+    options = replace(parts.options, postpone_batch_write_fixed_bucket=True)
+    with rows_writer(replace(parts, options=options), base) as rows:
         for each in waiting:
-            for table in _rows_of(each.file, reader):
+            for batch in reader.read(Split.of_file(each.file)):
+                table = pa.Table.from_batches([batch])
                 kinds = table.column(VALUE_KIND.name).to_numpy()
                 rows.add_aligned(table.select(names), kinds)
         return rows.finish()
-
-
-def _rows_of(file: SplitFile, reader: SplitReader) -> Iterator[pa.Table]:
-    """All rows as they were written: a section of one run without deletes is not merged."""
-    split = Split(
-        partition=(),
-        bucket=POSTPONE_BUCKET,
-        sections=(SplitSection(((replace(file, delete_row_count=0),),)),),
-        is_raw=True,
-    )
-    for batch in reader.read(split):
-        yield pa.Table.from_batches([batch])
 
 
 def _taken(waiting: Sequence[_WaitingFile]) -> list[CommitMessage]:

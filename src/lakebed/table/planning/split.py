@@ -5,7 +5,7 @@ columns of the plan (`split_columns`), and become objects when they are read or 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, overload
 
 from lakebed.format.deletion_vector import DeletionVectorRef
@@ -144,6 +144,12 @@ class Split:
     bucket: int
     sections: Sequence[SplitSection]
     is_raw: bool
+
+    @classmethod
+    def of_file(cls, file: SplitFile) -> "Split":
+        """All rows of one file as they are, deletion vectors aside, wherever the file lies."""
+        section = SplitSection(((replace(file, delete_row_count=0),),))
+        return cls(partition=(), bucket=0, sections=(section,), is_raw=True)
 
     @property
     def files(self) -> list[SplitFile]:

@@ -9,7 +9,8 @@ primary-key table's writer then spills to the local disk, so that a bucket still
 run (`write-buffer-spillable`); without spilling each flush is a run of its own.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from types import TracebackType
@@ -104,8 +105,11 @@ class BucketWrites:
             next_sequence=next_sequence,
         )
 
-    def open_compaction(self, bucket: int, *, directory: str, level: int) -> "CompactionWriters":
-        """Writers for what a compaction of a bucket makes.
+    @contextmanager
+    def open_compaction(
+        self, bucket: int, *, directory: str, level: int
+    ) -> Iterator["CompactionWriters"]:
+        """Writers for what a compaction of a bucket makes; on an error, they leave no file.
 
         Args:
             bucket: The bucket.
@@ -116,16 +120,12 @@ class BucketWrites:
             UnsupportedError: A column of a type that cannot be written.
         """
         names = self._names()
-        return CompactionWriters(
-            files=self._rolling(
-                directory, names.data_file, self._layout(bucket, level=level, is_changelog=False)
-            ),
-            changelog=self._rolling(
-                directory,
-                names.changelog_file,
-                self._layout(bucket, level=level, is_changelog=True),
-            ),
-        )
+        layouts = [self._layout(bucket, level=level, is_changelog=each) for each in (False, True)]
+        with (
+            self._rolling(directory, names.data_file, layouts[0]) as files,
+            self._rolling(directory, names.changelog_file, layouts[1]) as changelog,
+        ):
+            yield CompactionWriters(files, changelog)
 
     def _names(self) -> FileNames:
         return FileNames(
@@ -158,7 +158,7 @@ class BucketWrites:
 
 @dataclass(frozen=True, slots=True)
 class CompactionWriters:
-    """Where a compaction writes; on an error, no file is left behind.
+    """Where a compaction writes.
 
     Attributes:
         files: Its rows.
@@ -167,20 +167,6 @@ class CompactionWriters:
 
     files: RollingWriter
     changelog: RollingWriter
-
-    def __enter__(self) -> Self:
-        """Nothing is opened before the first row."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """On an error, deletes what was written."""
-        self.changelog.__exit__(kind, error, trace)
-        self.files.__exit__(kind, error, trace)
 
 
 def _first_sequence(known: int | None, *, goes_on: bool) -> int:

@@ -147,16 +147,17 @@ class AppendChanges:
     def _check_against_all(
         self, entries: list[ManifestEntry], index: IndexChanges, latest: Snapshot | None
     ) -> None:
-        base, live, names = _id_of(latest), None, set[str]()
+        base, live = _id_of(latest), None
         if latest is not None:
             partitions = {*_partitions(entries), *touched_by(index).partitions}
             live = self.manifests.live(latest, partitions=PartitionsAmong(frozenset(partitions)))
-            names = set(python_values(live.column("file_name")))
         check_deletes_live(entries, set() if live is None else live_identities(live), base=base)
         check_bucket_counts(entries, {} if live is None else bucket_counts(live), base=base)
-        names -= {entry.file.file_name for entry in entries if entry.kind is FileKind.DELETE}
-        names |= {entry.file.file_name for entry in entries if entry.kind is FileKind.ADD}
-        check_vectors_have_files(index, names, base=base)
+        if index.marks_rows:
+            names = set() if live is None else set(python_values(live.column("file_name")))
+            names -= {entry.file.file_name for entry in entries if entry.kind is FileKind.DELETE}
+            names |= {entry.file.file_name for entry in entries if entry.kind is FileKind.ADD}
+            check_vectors_have_files(index, names, base=base)
 
     def _check_against_newer(self, entries: list[ManifestEntry], latest: Snapshot) -> None:
         """A pure append only minds bucket counts, and only those that are newer than it knows."""
