@@ -16,6 +16,12 @@ PRINTS = {
         "{'id': 2, 'state': 'paid', 'total': 20}",
         "{'id': 4, 'state': 'new', 'total': 40}",
     ],
+    "branches": [
+        "on the branch: ['pan 10', 'pot 5'] in the table: ['pan 20', 'pot 10']",
+        "taken over: ['pan 10', 'pot 5']",
+        "by mistake: ['pan 10']",
+        "rolled back to snapshot 1 ['pan 20', 'pot 10']",
+    ],
     "partitioned_table": [
         "[{'day': '2026-01-02', 'host': 'b', 'hits': 2}]",
         "day=2026-01-01",
@@ -40,6 +46,46 @@ PRINTS = {
         "-U 2 new",
         "+U 2 paid",
         "+I 3 new",
+    ],
+    "update_and_delete": [
+        "[{'user': 'ada', 'hits': 1}, {'user': 'bob', 'hits': 20}]",
+        "rows of files [1, 3]",
+        "refused: column 'state' of the row {'id': 1} would be 'paid' after this update",
+    ],
+    "partition_expiry": [
+        "days that went: 2 True",
+        "rows left: 2",
+        "refused: partition dt=today names no time",
+        "done: ['creationTime', 'modificationTime']",
+    ],
+    "orphan_files": [
+        "too young to tell: 0",
+        "orphans: ['data-6a09e667-bb67-4e85-8ae5-3c6ef372fe72-0.parquet']",
+        "deleted: 1 True",
+        "rows: 20",
+        "lost files: 1",
+        "rows left: 10",
+    ],
+    "check": [
+        "clean: True 2 files, 200 rows",
+        (
+            "file-size to repair: restore the file from a backup; or delete it, and then "
+            "remove_unexisting_files"
+        ),
+        (
+            "missing-file to repair: restore the file from a backup, or take it out of the table "
+            "(remove_unexisting_files)"
+        ),
+    ],
+    "upkeep": [
+        "files read before: 16 4",
+        "files read after: 4 4",
+        "by the bloom filter: 1",
+        "every file has its index: True",
+        "manifests before: 5",
+        "manifests after: 1",
+        "snapshots expired: 5",
+        "rows: 1600",
     ],
     "merge_engines": [
         "pu_sequence_groups is merged by partial-update",
@@ -92,6 +138,14 @@ PRINTS = {
         "   its snapshots: [1, 2]",
         "on branch other: 4 rows",
         "   its snapshots: [2, 3, 4]",
+    ],
+    "tags": [
+        "snapshots expired: 2",
+        "draft: ['new'] audit: ['paid']",
+        "first: ['new'] audit: ['sent']",
+        "expired tags: ['audit']",
+        "tags: 0",
+        "now: [{'id': 1, 'state': 'sent'}]",
     ],
     "system_tables": [
         "logs.hits$snapshots (1, 'APPEND', 3) (2, 'APPEND', 2)",
@@ -167,7 +221,7 @@ def test_example_reads_the_table_that_it_is_given(
     assert "keys         kept 4 of 7" in capsys.readouterr().out.splitlines()
 
 
-@pytest.mark.spark
+@pytest.mark.variants
 def test_spark_example_prints_what_it_promises() -> None:
     command = [sys.executable, str(EXAMPLES / "spark_sql.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

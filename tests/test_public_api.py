@@ -14,8 +14,15 @@ PUBLIC = ["Schema", "Table", "__version__", "errors", "load_catalog", "load_tabl
 TABLE = {
     *("append", "comment", "delete", "latest_snapshot", "name", "location", "file_io", "session"),
     *("options", "options_report", "overwrite", "partition_keys", "parts", "primary_keys", "scan"),
-    *("schema", "snapshots", "truncate", "upsert", "writer", "branch", "drop_partitions"),
-    *("compact", "rescale"),
+    *("schema", "snapshots", "truncate", "upsert", "update", "writer", "branch", "drop_partitions"),
+    *("create_branch", "delete_branch", "rename_branch", "fast_forward"),
+    *("rollback", "rollback_to_timestamp", "rollback_to_watermark"),
+    *("compact", "compact_manifest", "expire_snapshots", "rescale", "rewrite_file_index"),
+    *("expire_changelogs", "expire_partitions", "mark_partition_done"),
+    *("reset_consumer", "clear_consumers", "check"),
+    *("create_tag", "create_tag_from_timestamp", "replace_tag", "rename_tag", "delete_tag"),
+    *("expire_tags", "trigger_tag_automatic_creation"),
+    *("purge_files", "remove_orphan_files", "remove_unexisting_files", "repair_earliest_snapshot"),
 }
 SCAN = {
     *("count", "explain", "plan", "schema", "to_arrow", "to_batches", "to_duckdb", "to_pandas"),

@@ -44,7 +44,7 @@ LOCKS = (
         arguments=(
             *("pyproject.toml", "--group", "dev"),
             *("--extra", "spark", "--extra", "pandas", "--extra", "duckdb"),
-            *("--extra", "sketches"),
+            *("--extra", "sketches", "--extra", "gcs", "--extra", "hdfs", "--extra", "oss"),
         ),
     ),
     Lock(

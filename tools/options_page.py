@@ -24,8 +24,8 @@ does not act on; it ignores nothing. The classes:
   `write-only=true`, which leaves the work to another job.
 
 Options marked *fixed* cannot be changed after a table is made, those marked *scan* can be given to
-a single scan. Sizes are written `128 mb`, durations `10 s`. A key in parentheses is an older name,
-which is understood too.
+a single scan. Sizes are written `128 mb`, durations `10 s`. A key in parentheses is an older name
+or another spelling, which is understood too.
 """
 
 SECTIONS = (

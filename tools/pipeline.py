@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from tools.provenance import ROOT, read_commit, seed_of
 
 PYTHON = sys.executable
+EVERY_CALL = "LAKEBED_TESTS_FAIL_EVERY_CALL"
+"""An environment variable; any value has crash tests fail each call, and not a sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,34 +39,45 @@ STAGES = (
     Stage(
         name="check",
         command=(PYTHON, "-m", "tools.checks"),
-        share_seconds=180,
+        share_seconds=60,
     ),
     Stage(
         name="test",
         command=(PYTHON, "-m", "tools.suite"),
-        share_seconds=600,
+        share_seconds=560,
+        left_out="three of four storage calls that crash tests fail: the stage crash fails each",
+    ),
+    Stage(
+        name="crash",
+        command=(
+            *("env", f"{EVERY_CALL}=1", PYTHON, "-m", "pytest", "-q", "-n", "2"),
+            *("tests/crash/test_commit_crash.py", "tests/crash/test_expiry_crash.py"),
+        ),
+        share_seconds=200,
+        left_out="each call for tags, branches, rollback, changelogs and orphan files: "
+        "LAKEBED_TESTS_FAIL_EVERY_CALL=1 pytest tests/crash",
     ),
     Stage(
         name="spark-variants",
-        command=(PYTHON, "-m", "pytest", "-q", "-m", "variants", "-p", "no:xdist", "tests/spark"),
-        share_seconds=180,
+        command=(PYTHON, "-m", "pytest", "-q", "-m", "variants", "-p", "no:xdist", "tests"),
+        share_seconds=270,
     ),
     Stage(
         name="golden",
         command=(PYTHON, "-m", "tools.golden"),
-        share_seconds=60,
+        share_seconds=40,
     ),
     Stage(
         name="golden-spark",
         command=(PYTHON, "-m", "tools.golden", "--spark", "{seed}"),
-        share_seconds=180,
+        share_seconds=130,
         left_out="half of the tables, which it names; all of them: ./dev prove golden-spark "
         "--seconds 600 --from-seed 1",
     ),
     Stage(
         name="peers",
         command=(PYTHON, "-m", "pytest", "-q", "-rs", "-m", "peers", "tests/conformance"),
-        share_seconds=480,
+        share_seconds=710,
         left_out="what 60 random tables from the seed on do not reach of "
         "./dev prove random-tables --seconds 600 --from-seed 1, and 40 cells of one array not of "
         "./dev prove cells --seconds 600 --from-seed 1",
@@ -75,19 +88,47 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "race", "--sample"),
             *("--seconds", "45", "--from-seed", "{seed}"),
         ),
-        share_seconds=180,
+        share_seconds=70,
         left_out="what 45 s do not reach of ./dev prove race --seconds 600 --from-seed 1",
+    ),
+    Stage(
+        name="histories",
+        command=(
+            *(PYTHON, "-m", "tools.proof_stages", "compaction-histories", "--sample"),
+            *("--seeds", "100", "--seconds", "210", "--from-seed", "{seed}"),
+        ),
+        share_seconds=210,
+        left_out="what 100 histories do not reach of ./dev prove compaction-histories "
+        "--seconds 2400 --from-seed 1",
+    ),
+    Stage(
+        name="simulation",
+        command=(
+            *(PYTHON, "-m", "tools.proof_stages", "simulation", "--sample"),
+            *("--seeds", "200", "--seconds", "105", "--from-seed", "{seed}"),
+        ),
+        share_seconds=115,
+        left_out="what 200 seeds do not reach of ./dev prove simulation --seconds 9000 "
+        "--from-seed 1",
+    ),
+    Stage(
+        name="planted-bugs",
+        command=(
+            *(PYTHON, "-m", "tools.proof_stages", "planted-bugs", "--sample"),
+            *("--seeds", "18", "--seconds", "300", "--from-seed", "1"),
+        ),
+        share_seconds=35,
     ),
     Stage(
         name="quickstart",
         command=(PYTHON, "-m", "tools.bare_machine", "quickstart"),
-        share_seconds=540,
+        share_seconds=180,
         left_out="the tests on a bare machine: python -m tools.bare_machine test",
     ),
     Stage(
         name="bench-smoke",
         command=(PYTHON, "benchmarks/run.py", "merge_read", "import_time", "--rounds", "1"),
-        share_seconds=300,
+        share_seconds=120,
         left_out="the other benchmarks, and repetitions: ./dev bench",
     ),
 )

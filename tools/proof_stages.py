@@ -18,6 +18,9 @@ from conformance.cells import ARRAY_CELLS, make_cell
 from conformance.cells_judge import Readers, judge_cell
 from conformance.random_tables import make_table
 from fuzz.inspector import Inspector
+from simulation import find_planted
+from simulation.planted import BUGS
+from simulation.simulation import simulate
 from support.compaction_histories import run_history
 from support.race import race_rounds
 from tools import golden
@@ -26,6 +29,7 @@ from tools.proofs import Ledger, SeedResult, Stage, prove
 from tools.provenance import ROOT, read_commit
 
 RACE_ROUNDS = 1_000
+REPLANT = "PYTHONPATH=src:tests:. python -m simulation.find_planted"
 # More processes than cores would wait for each other's turn instead of meeting.
 RACE_PROCESSES = max(2, min(8, os.cpu_count() or 2))
 
@@ -89,6 +93,24 @@ def run_compaction_history(seed: int) -> SeedResult:
     """Has a table live and be compacted beside a model."""
     counts, violations = run_history(seed)
     return SeedResult(counts={"histories": 1, **counts}, violations=tuple(violations))
+
+
+def run_simulation(seed: int) -> SeedResult:
+    """Has writers, compactors, expirers and others meet at one table, at each call of its store."""
+    run = simulate(seed)
+    return SeedResult(
+        counts={"simulations": 1, **run.counts},
+        violations=() if run.violation is None else (run.report(),),
+    )
+
+
+def run_planted(seed: int) -> SeedResult:
+    """Plants one of the bugs in the simulation, which must show it with a seed of its own."""
+    bug = BUGS[(seed - 1) % len(BUGS)]
+    seeds = find_planted.read_seeds()[bug.name]
+    is_found = next(find_planted.find(bug, seeds), None) is not None
+    lost = f"{bug.name} does no harm with any of the seeds {seeds}; look for others: {REPLANT}"
+    return SeedResult(counts={"bugs": 1, "found": is_found}, violations=() if is_found else (lost,))
 
 
 def run_golden_spark(seed: int) -> SeedResult:
@@ -158,7 +180,8 @@ STAGES = (
             "What Lakebed writes into the cell's table, Flink's connector 2.0.0, the Java API "
             "1.4.2, pypaimon and pypaimon-rust read alike; schemas, snapshots, manifests and the "
             "columns of data files say what they say of the same rows written by the Java API; "
-            "which then writes on and compacts, and all read again. A slice is an array of "
+            "which then writes on, it or Lakebed compacts, and all read again. A slice is an array "
+            "of "
             f"{ARRAY_CELLS} cells."
         ),
         run_seed=run_cell,
@@ -167,16 +190,40 @@ STAGES = (
     Stage(
         name="compaction-histories",
         claim=(
-            "Tables of every merge engine and changelog producer are written, deleted from, "
-            "overwritten, truncated and compacted, as their options say or in full, alone and "
-            "while another commits. After each step they read as a model in plain Python or as a "
-            "table that is never compacted, earlier snapshots read as before, the replayed "
-            "changelog of compactions fits change by change and tells what there is, and a "
-            "compaction is refused only where its files were taken, leaving none. A slice is "
-            "1,000 histories."
+            "Tables of every merge engine and changelog producer, with deletion vectors and "
+            "without, and tables without a key are written, deleted from, updated, overwritten, "
+            "truncated, expired and compacted, as their options say or in full, alone and while "
+            "another commits. After each step they read as a model in plain Python or as a table "
+            "that is never compacted, snapshots that are kept read as before, the replayed "
+            "changelog of compactions fits change by change and tells what there is, a compaction "
+            "is refused only where its files were taken, and no file is left that no snapshot "
+            "needs. A slice is 1,000 histories."
         ),
         run_seed=run_compaction_history,
         slice_seeds=1_000,
+    ),
+    Stage(
+        name="simulation",
+        claim=(
+            "Writers, streams that replay, compactors, expirers, orphan cleaners, taggers, "
+            "branches, rollbacks and readers of one table take turns at each call of the store, as "
+            "the seed says; calls fail before or after their effect, answers are lost, processes "
+            "pause or die. Snapshots have no gaps, each names files that are there and holds what "
+            "a model says, what is acknowledged is there once, what is refused never was, a bank's "
+            "total stays, readers see one snapshot, nobody deletes what somebody needs, and at the "
+            "end a cleaning leaves nothing else. A slice is 10,000 seeds."
+        ),
+        run_seed=run_simulation,
+        slice_seeds=10_000,
+    ),
+    Stage(
+        name="planted-bugs",
+        claim=(
+            "Each bug that is planted in the simulation is found with a recorded seed, with which "
+            "nothing is found without the bug. A seed is a bug, and a slice all of them."
+        ),
+        run_seed=run_planted,
+        slice_seeds=len(BUGS),
     ),
     Stage(
         name="golden-spark",
@@ -220,11 +267,18 @@ def main() -> None:
     parser.add_argument("stage", choices=[stage.name for stage in STAGES])
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--from-seed", type=int, required=True)
+    parser.add_argument("--seeds", type=int, help="end after so many, if there is time for them")
     parser.add_argument("--sample", action="store_true", help="keep and report nothing")
     arguments = parser.parse_args()
     stage = next(stage for stage in STAGES if stage.name == arguments.stage)
     ledger = open_ledger(is_sample=arguments.sample)
-    held = prove(stage, ledger, first_seed=arguments.from_seed, seconds=arguments.seconds)
+    held = prove(
+        stage,
+        ledger,
+        first_seed=arguments.from_seed,
+        seconds=arguments.seconds,
+        seed_count=arguments.seeds,
+    )
     sys.exit(not held)
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tools.provenance import describe_machine
 
@@ -67,25 +68,22 @@ class Ledger:
         path = self._state_path(stage)
         if path is None or not path.exists():
             return {}
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        rows = (_parsed(line) for line in path.read_text(encoding="utf-8").splitlines())
         return {
-            int(seed): SeedResult(counts=row["counts"], violations=tuple(row["violations"]))
-            for seed, row in kept.items()
+            row["seed"]: SeedResult(counts=row["counts"], violations=tuple(row["violations"]))
+            for row in rows
+            if row is not None
         }
 
-    def write_results(self, stage: Stage, results: Mapping[int, SeedResult]) -> None:
-        """Keeps the results, whole or not at all."""
+    def append_result(self, stage: Stage, seed: int, result: SeedResult) -> None:
+        """Keeps a result, on a line of its own whatever became of the one before."""
         path = self._state_path(stage)
         if path is None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        rows = {
-            seed: {"counts": dict(result.counts), "violations": result.violations}
-            for seed, result in results.items()
-        }
-        fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps(rows), encoding="utf-8")
-        fresh.replace(path)
+        row = {"seed": seed, "counts": dict(result.counts), "violations": result.violations}
+        with path.open("a", encoding="utf-8") as kept:
+            kept.write(f"\n{json.dumps(row)}")
 
     def append_slice(self, stage: Stage, seeds: range, results: Sequence[SeedResult]) -> None:
         """Adds a finished slice to the report, with the head when it is the first."""
@@ -102,7 +100,16 @@ class Ledger:
             report.write(f"| {' | '.join(cells)} |\n")
 
     def _state_path(self, stage: Stage) -> Path | None:
-        return self.state / f"{stage.name}-{self.commit}.json" if self.state else None
+        return self.state / f"{stage.name}-{self.commit}.jsonl" if self.state else None
+
+
+def _parsed(line: str) -> dict[str, Any] | None:
+    """A kept result; None for a line that a stopped run did not end."""
+    try:
+        row: dict[str, Any] = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    return row
 
 
 def summarize(results: Sequence[SeedResult]) -> str:
@@ -121,22 +128,25 @@ def prove(
     *,
     first_seed: int,
     seconds: float,
+    seed_count: int | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> bool:
     """Runs seeds until the time is up, one at least; returns whether the claim held in each.
 
-    Slices count from the first seed, and a seed whose result is kept is not run again.
+    Slices count from the first seed, and a seed whose result is kept is not run again. With
+    `seed_count` it ends after so many.
     """
     deadline = clock() + seconds
     results = ledger.read_results(stage)
     ran: list[SeedResult] = []
     seed = first_seed
-    while not ran or clock() < deadline:
+    last_seed = None if seed_count is None else first_seed + seed_count - 1
+    while not ran or (clock() < deadline and seed - 1 != last_seed):
         is_fresh = seed not in results
         if is_fresh:
             results[seed] = stage.run_seed(seed)
             ran.append(results[seed])
-            ledger.write_results(stage, results)
+            ledger.append_result(stage, seed, results[seed])
         if results[seed].violations:
             print(f"prove: {stage.name} seed {seed}:", *results[seed].violations, sep="\n  ")
             return False

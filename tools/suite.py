@@ -9,8 +9,8 @@ cluster, start JVMs of their own (`pytest -m variants`).
 import subprocess
 import sys
 
-UNIT_STAGE = ("-m", "not spark and not peers and not variants", "-n", "2")
-SPARK_STAGE = ("-m", "spark", "-p", "no:xdist")
+UNIT_STAGE = ("-m", "not spark and not peers and not stores and not variants", "-n", "2")
+SPARK_STAGE = ("-m", "spark and not variants", "-p", "no:xdist")
 
 NOTHING_COLLECTED = 5
 

@@ -81,7 +81,16 @@ class UnsupportedError(LakebedError):
 
 
 class CommitConflictError(LakebedError):
-    """Another writer changed what this commit builds on; nothing of it is visible."""
+    """Another writer changed what this commit builds on; nothing of it is visible.
+
+    Attributes:
+        was_visible: Whether its snapshot may have been there for a moment. Then others may have
+            taken its files for needed or for unneeded, so they are left to orphan cleaning.
+    """
+
+    def __init__(self, message: str, *, was_visible: bool = False) -> None:
+        super().__init__(message)
+        self.was_visible = was_visible
 
 
 class CommitUnknownError(LakebedError):

@@ -41,6 +41,7 @@ FACTORS = {
     "sequence": ("none", "field", "descending"),
     "changelog": ("none", "input"),
     "files": ("plain", "thin", "full", "counts", "none", "bloom"),
+    "compaction": ("by Java", "by Lakebed"),
 }
 _KEYED = FACTORS["engine"][1:]
 RULES = (
@@ -57,6 +58,8 @@ RULES = (
     Rule("bucket", ("hive",), "key", tuple(k for k in FACTORS["key"] if "timestamp" not in k)),
     Rule("bucket", ("cross-partition",), "partition", ("text", "date+int")),
     Rule("bucket", ("cross-partition",), "sequence", ("none",)),
+    # The referee compacts them itself, whatever Paimon would pick.
+    Rule("bucket", ("unaware",), "compaction", ("by Java",)),
 )
 
 PARTITIONS: Mapping[str, Mapping[str, tuple[Json, ...]]] = {

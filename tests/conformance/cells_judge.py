@@ -132,7 +132,7 @@ class _Trial:
             self._write(rows)
         self._compare_metadata()
         self._read(cell.writes[:3], compacted=0)
-        before = self._go_on_by_java()
+        before = self._go_on()
         self._compare_metadata()
         self._read(before, compacted=len(before), by_all=False)
         self._write(cell.writes[4])
@@ -235,12 +235,19 @@ class _Trial:
             return process is not None
         return _read_by(process, self._twin, types) == found
 
-    def _go_on_by_java(self) -> Sequence[Rows]:
-        """The real Paimon writes on and compacts everything; what has been written then."""
+    def _go_on(self) -> Sequence[Rows]:
+        """The real Paimon writes on, and it or Lakebed compacts everything.
+
+        Returns:
+            What has been written then.
+        """
         for table in self._tables:
             if self._has_twin:
                 self._referee.write(table, self._cell.writes[3], assign=True)
-            self._referee.compact(table, full=True)
+            if table == self._ours and self._cell.choices["compaction"] == "by Lakebed":
+                lakebed.load_table(str(table)).compact()
+            else:
+                self._referee.compact(table, full=True)
         return self._cell.writes[: 4 if self._has_twin else 3]
 
 

@@ -108,10 +108,11 @@ def _load(path: Path, kind: str) -> Json:
 
 
 def _places(table: Path) -> list[str]:
-    """Directories, which name partitions and buckets, and files that are named alike always."""
-    places = (
-        path for path in table.rglob("*") if path.is_dir() or path.name in {"LATEST", "EARLIEST"}
-    )
+    """Directories, which name partitions and buckets, and the hint that each commit gives.
+
+    The other one, `EARLIEST`, is given when snapshots expire, which compactions by Java try.
+    """
+    places = (path for path in table.rglob("*") if path.is_dir() or path.name == "LATEST")
     return sorted(str(path.relative_to(table)) for path in places)
 
 

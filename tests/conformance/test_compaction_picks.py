@@ -18,6 +18,7 @@ import pytest
 
 import lakebed
 from lakebed.format.data_file_meta import DataFileMeta
+from lakebed.lsm.clustering.incremental import IncrementalClustering
 from lakebed.lsm.compaction.append import AppendCompaction, DeletedRows
 from lakebed.lsm.compaction.full import pick_full
 from lakebed.lsm.compaction.levels import Levels
@@ -272,6 +273,45 @@ def test_the_real_paimon_compacts_the_same_files_of_a_bucket_without_keys(
         assert found == answer, case.asked("append")
         picked += found is not None
     assert CASE_COUNT // 4 < picked < CASE_COUNT
+
+
+def test_the_real_paimon_clusters_the_same_files(referee: JsonProcess) -> None:
+    cases, asked, columns = [], [], []
+    for number in range(CASE_COUNT):
+        case = draw_case(number)
+        lot = Random(number)
+        then = lot.choice(["a,b", "a,b", "b"])
+        options = {"clustering.incremental": "true", "clustering.columns": "a,b"}
+        for key in ("num-sorted-run.compaction-trigger", "compaction.size-ratio"):
+            options[key] = case.options[key]
+        options["compaction.max-size-amplification-percent"] = lot.choice(["20", "200", "1000"])
+        top = CompactionOptions.parse(options).level_count - 1
+        files = [each for each in case.files if each[0].level <= top]
+        if lot.random() < 0.2:
+            files = [each for each in files if each[0].level == top]
+        cases.append(replace(case, options=options, files=files))
+        columns.append(then)
+        asked.append({**cases[-1].asked("clustered"), "columns": then})
+    answers = referee.ask("clustering-picks", cases=asked)["answers"]
+    counts: dict[tuple[bool, Cause | None], int] = {}
+    for case, then, answer in zip(cases, columns, answers, strict=True):
+        policy = IncrementalClustering.of(("a", "b"), CompactionOptions.parse(case.options))
+        levels = policy.levels([file for file, _, _ in case.files])
+        if case.full:
+            pick = policy.pick_full(levels, columns_then={0: tuple(then.split(","))})
+        else:
+            pick = policy.pick(levels)
+        if is_of_the_younger_rule(case, levels, pick):
+            continue
+        found = pick and {
+            "level": pick.output_level,
+            "files": [file.file_name for file in pick.files],
+        }
+        assert found == answer, case.asked("clustered")
+        kind = (case.full, pick.cause if pick else None)
+        counts[kind] = counts.get(kind, 0) + 1
+    assert len(counts) == 6
+    assert min(counts.values()) >= 30, f"every rule is met often enough: {counts}"
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ what was acknowledged is there, and a write that is known to have failed leaves 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -13,7 +13,7 @@ from lakebed.errors import CommitUnknownError, StorageError
 from lakebed.storage.memory import MemoryFileIO
 from lakebed.table.table import Table
 from support.effects import reopen
-from support.faulty_file_io import FaultMode, FaultyFileIO
+from support.faulty_file_io import FaultMode, FaultyFileIO, calls_to_fail
 from support.index_files import unnamed_files, write_with_indexes
 from support.store_listing import read_store, snapshot_ids
 from support.table_builder import DAYS, BuiltTable, Row, Shape, Step, build_table, sorted_rows
@@ -23,6 +23,13 @@ Write = Callable[[BuiltTable, Table], object]
 
 def rows_of(built: BuiltTable, *numbers: int) -> object:
     return built.arrow([built.shape.row(number, 9) for number in numbers])
+
+
+def with_indexes(table: Table) -> Table:
+    """The table as it is after it was asked for indexes beside its files."""
+    more = {"file-index.bitmap.columns": "id,note", "file-index.in-manifest-threshold": "0 b"}
+    options = {**table.options, **more}
+    return replace(table, schema=replace(table.schema, options=options))
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,7 @@ class Case:
 
 KEYED = Shape(buckets=1, is_partitioned=True)
 UNAWARE = Shape(has_primary_key=False, buckets=-1, is_partitioned=True)
+MARKED = UNAWARE.with_options({"deletion-vectors.enabled": "true"})
 
 CASES: dict[str, Case] = {
     "first append": Case(UNAWARE, lambda built, table: table.append(rows_of(built, 1)), ()),
@@ -44,6 +52,16 @@ CASES: dict[str, Case] = {
     "upsert": Case(KEYED, lambda built, table: table.upsert(rows_of(built, 1))),
     "delete by key": Case(KEYED, lambda _, table: table.delete("id > -4")),
     "delete by rewrite": Case(UNAWARE, lambda _, table: table.delete("id > -4")),
+    "update by key": Case(
+        KEYED, lambda _, table: table.update({"amount": "amount + 1"}, "id > -4")
+    ),
+    "update by rewrite": Case(
+        UNAWARE, lambda _, table: table.update({"amount": "amount + 1"}, "id > -4")
+    ),
+    "update that moves rows": Case(
+        UNAWARE, lambda _, table: table.update({"dt": "'none'"}, "id > -4")
+    ),
+    "update by marks": Case(MARKED, lambda _, table: table.update({"dt": "'none'"}, "id > -4")),
     "overwrite": Case(KEYED, lambda built, table: table.overwrite(rows_of(built, 1, 2))),
     "overwrite of found partitions": Case(
         UNAWARE, lambda built, table: table.overwrite(rows_of(built, 1, 2), partition="dynamic")
@@ -74,6 +92,21 @@ CASES: dict[str, Case] = {
         UNAWARE.with_options({"compaction.min.file-num": "2", "write-only": "true"}),
         lambda _, table: table.compact(),
         (Step("write", (0,)), Step("write", (0,))),
+    ),
+    "sort compaction": Case(
+        MARKED.with_options({"target-file-row-num": "2", "write-only": "true"}),
+        lambda _, table: table.compact(order_strategy="zorder", order_by="note,amount"),
+        (Step("write", range(7)), Step("delete", (0, 3)), Step("write", range(4))),
+    ),
+    "compaction of manifests": Case(
+        UNAWARE,
+        lambda _, table: table.compact_manifest(),
+        (Step("write", range(3)), Step("delete", (0,)), Step("write", (1, 4))),
+    ),
+    "indexes of files": Case(
+        UNAWARE,
+        lambda _, table: with_indexes(table).rewrite_file_index(),
+        (Step("write", range(3)), Step("write", (1, 4))),
     ),
     "index files and changelogs": Case(
         KEYED, lambda built, table: write_with_indexes(table, rows_of(built, 1)), is_indexed=True
@@ -141,7 +174,7 @@ class Run:
 
 def runs(store: Store, mode: FaultMode, *, counts_reads: bool, stays_down: bool) -> Iterator[Run]:
     """The write again and again, failing one call later each time."""
-    for fail_at in range(1, 500):
+    for fail_at in calls_to_fail():
         file_io = store.fresh()
         faulty = FaultyFileIO(
             file_io, fail_at, mode, counts_reads=counts_reads, stays_down=stays_down
@@ -183,8 +216,12 @@ SOME = [
     "first append",
     "upsert",
     "delete by rewrite",
+    "update that moves rows",
+    "update by marks",
     "overwrite",
     "compaction",
+    "compaction of manifests",
+    "indexes of files",
     "index files and changelogs",
 ]
 

@@ -1,4 +1,5 @@
 import dataclasses
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -7,6 +8,8 @@ import pytest
 from lakebed.errors import CorruptTableError, UnsupportedError
 from lakebed.format.avro.codec import read_columns, read_records, write_records
 from lakebed.format.avro.schema import flatten_record
+from lakebed.format.avro.write import AvroWriter
+from lakebed.format.avro.write_schema import avro_schema_text
 from lakebed.format.data_file_meta import (
     EMPTY_STATS,
     DataFileMeta,
@@ -14,6 +17,7 @@ from lakebed.format.data_file_meta import (
     ManifestEntry,
     SimpleStats,
 )
+from lakebed.format.data_file_settings import DataFileSettings
 from lakebed.format.manifest import (
     ENTRY_COLUMNS,
     MANIFEST_LIST_SCHEMA,
@@ -26,6 +30,9 @@ from lakebed.format.manifest import (
     meta_from_record,
     meta_to_record,
 )
+from lakebed.format.manifest_file import read_manifest
+from lakebed.format.manifest_rows import MANIFEST_FIELDS, manifest_rows
+from lakebed.storage.memory import MemoryFileIO
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "warehouse"
 GOLDEN_MANIFESTS = sorted(GOLDEN.rglob("manifest/manifest-[!l]*"))
@@ -212,3 +219,32 @@ def test_broken_manifest_list_records_are_corrupt(changes: dict[str, object]) ->
 def test_manifest_list_records_of_another_version_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="version 1"):
         meta_from_record({**meta_to_record(META), "_VERSION": 1}, "x")
+
+
+def written_as_columns(entries: pa.Table) -> pa.Table:
+    """What a manifest of them gives back."""
+    sink = pa.BufferOutputStream()
+    writer = AvroWriter(sink, MANIFEST_FIELDS, DataFileSettings(compression="zstd"))
+    writer.write(manifest_rows(entries))
+    writer.close()
+    store = MemoryFileIO()
+    store.write("/m", sink.getvalue().to_pybytes())
+    return read_manifest(store, "/m")
+
+
+def test_manifests_of_columns_have_the_avro_schema_of_manifests_of_records() -> None:
+    assert json.loads(avro_schema_text(MANIFEST_FIELDS)) == MANIFEST_SCHEMA
+
+
+def test_every_member_of_an_entry_comes_back_from_a_manifest_of_columns() -> None:
+    entries = entries_to_columns(ENTRIES)
+    for some in (entries, entries.slice(1), pa.concat_tables([entries.slice(1), entries])):
+        assert written_as_columns(some).equals(some)
+
+
+@pytest.mark.parametrize("path", GOLDEN_MANIFESTS[::9], ids=lambda p: str(p.relative_to(GOLDEN)))
+def test_real_manifests_come_back_from_columns(path: Path) -> None:
+    store = MemoryFileIO()
+    store.write("/real", path.read_bytes())
+    entries = read_manifest(store, "/real")
+    assert written_as_columns(entries).equals(entries)

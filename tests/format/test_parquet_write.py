@@ -95,6 +95,33 @@ def test_dictionaries_are_those_asked_for(
     assert [group.column(i).has_dictionary_page for i in range(2)] == dictionaries
 
 
+def test_columns_whose_values_repeat_have_a_dictionary() -> None:
+    count = 5_000
+    values = {
+        "n": pa.array([i % 50 for i in range(count)], pa.int32()),
+        "s": pa.array([f"all differ {i}" for i in range(count)]),
+        "r": pa.array(["a", "b"] * (count // 2)),
+        "m": pa.array(range(count), pa.int32()),
+    }
+    rows = pa.table(values)
+    fields = [
+        field(each.name, INT if each.type == pa.int32() else STRING, number=i)
+        for i, each in enumerate(rows.schema)
+    ]
+    store, path = written(rows, fields, "parquet", settings=DataFileSettings())
+    group = pq.read_metadata(pa.BufferReader(store.read(path))).row_group(0)
+    has_dictionary = [group.column(i).has_dictionary_page for i in range(rows.num_columns)]
+    assert has_dictionary == [True, False, True, False]
+
+
+def test_sorted_columns_are_sampled_from_end_to_end() -> None:
+    count = 200_000
+    rows, fields = one_column(INT, [0] * (count // 10) + list(range(count * 9 // 10)))
+    store, path = written(rows, fields, "parquet", settings=DataFileSettings())
+    group = pq.read_metadata(pa.BufferReader(store.read(path))).row_group(0)
+    assert not group.column(0).has_dictionary_page
+
+
 def test_parquet_pages_have_the_size_asked_for() -> None:
     rows, fields = one_column(
         parse_type("BIGINT"), np.random.default_rng(1).integers(0, 2**60, 50_000).tolist()

@@ -7,7 +7,7 @@ import pytest
 
 from lakebed.errors import CorruptTableError
 from lakebed.format.snapshot import CommitKind, Snapshot
-from lakebed.format.tag import Tag
+from lakebed.format.tag import Tag, with_retention
 
 SNAPSHOT = Snapshot(
     id=3,
@@ -60,3 +60,33 @@ def test_a_retention_comes_with_the_time_of_making(parts: list[int], time: dt.da
 def test_a_damaged_retention_is_told(members: dict[str, object]) -> None:
     with pytest.raises(CorruptTableError, match="tag/tag-v: tag"):
         parse(**members)
+
+
+@pytest.mark.parametrize(
+    ("time", "retained", "members"),
+    [
+        (
+            dt.datetime(1969, 1, 1, 0, 0, 0, 123),  # noqa: DTZ001
+            dt.timedelta(seconds=5),
+            '"tagCreateTime" : [ 1969, 1, 1, 0, 0, 0, 123000 ],\n  "tagTimeRetained" : 5.000000000',
+        ),
+        (
+            dt.datetime(2026, 1, 2, 3, 4, 5),  # noqa: DTZ001
+            dt.timedelta(milliseconds=1500),
+            '"tagCreateTime" : [ 2026, 1, 2, 3, 4, 5 ],\n  "tagTimeRetained" : 1.500000000',
+        ),
+        (
+            dt.datetime(2026, 1, 2),  # noqa: DTZ001
+            dt.timedelta(days=365_000),
+            '"tagCreateTime" : [ 2026, 1, 2, 0, 0 ],\n  "tagTimeRetained" : 31536000000.000000000',
+        ),
+    ],
+)
+def test_a_retention_is_written_as_other_engines_write_it(
+    time: dt.datetime, retained: dt.timedelta, members: str
+) -> None:
+    data = with_retention(SNAPSHOT.to_json(), create_time=time, time_retained=retained)
+    head = SNAPSHOT.to_json().decode().removesuffix("\n}")
+    assert data.decode() == f"{head},\n  {members}\n}}"
+    tag = Tag.from_json(data, "tag/tag-v", name="v")
+    assert tag == Tag(name="v", snapshot=SNAPSHOT, create_time=time, time_retained=retained)

@@ -29,9 +29,9 @@ def make_ledger(directory: Path, commit: str = "abc") -> Ledger:
     return Ledger(state=directory / "state", reports=directory / "docs", commit=commit)
 
 
-def run(stage: Stage, ledger: Ledger, *, seconds: float) -> bool:
+def run(stage: Stage, ledger: Ledger, *, seconds: float, seed_count: int | None = None) -> bool:
     clock: Callable[[], float] = Ticks()
-    return prove(stage, ledger, first_seed=7, seconds=seconds, clock=clock)
+    return prove(stage, ledger, first_seed=7, seconds=seconds, seed_count=seed_count, clock=clock)
 
 
 def read_rows(directory: Path) -> list[list[str]]:
@@ -75,6 +75,16 @@ def test_another_commit_starts_anew(tmp_path: Path) -> None:
     assert tried == [7, 8, 7, 8]
 
 
+def test_a_result_that_was_half_kept_is_tried_again(tmp_path: Path) -> None:
+    tried: list[int] = []
+    run(make_stage(tried), make_ledger(tmp_path), seconds=2)
+    (kept,) = (tmp_path / "state").iterdir()
+    kept.write_bytes(kept.read_bytes()[:-4])
+    for _ in range(2):
+        run(make_stage(tried), make_ledger(tmp_path), seconds=2)
+    assert tried == [7, 8, 8, 9, 10, 11]
+
+
 def test_a_violation_ends_the_run_and_names_its_seed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,6 +97,12 @@ def test_a_violation_ends_the_run_and_names_its_seed(
 def test_a_violation_is_not_forgotten_by_the_next_run(tmp_path: Path) -> None:
     assert not run(make_stage([], violated=8), make_ledger(tmp_path), seconds=100)
     assert not run(make_stage([]), make_ledger(tmp_path), seconds=100)
+
+
+def test_a_run_of_so_many_seeds_ends_with_them(tmp_path: Path) -> None:
+    tried: list[int] = []
+    assert run(make_stage(tried), make_ledger(tmp_path), seconds=100, seed_count=2)
+    assert tried == [7, 8]
 
 
 def test_a_sample_leaves_no_trace(tmp_path: Path) -> None:

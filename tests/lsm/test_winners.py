@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakebed.lsm.merge import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, deduplicate
-from lakebed.lsm.section_plan import RowOrder
+from lakebed.lsm.section_plan import Mask, RowOrder
 from lakebed.lsm.winners import winner_masks
 from support.columns import column_of
 
@@ -71,9 +71,10 @@ class KeyFileInMemory:
     def has_deletes(self) -> bool:
         return any(row.kind in ENDS for row in self.rows)
 
-    def read_columns(self, names: Sequence[str]) -> pa.Table:
+    def read_columns(self, names: Sequence[str], keep: Mask | None = None) -> pa.Table:
         self.asked.append(f"read {' '.join(names)}")
-        return self._table(self.rows, names)
+        rows = self._table(self.rows, names)
+        return rows if keep is None else rows.filter(pa.array(keep))
 
     def stream_columns(self, names: Sequence[str], *, batch_rows: int) -> Iterator[pa.Table]:
         self.asked.append(f"stream {' '.join(names)}")

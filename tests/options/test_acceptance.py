@@ -67,13 +67,16 @@ def test_a_table_is_made_with_what_lakebed_acts_on(options: dict[str, str]) -> N
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"record-level.expire-time": "1 h"}, "Leave it out or set write-only=true"),
-        ({"clustering.incremental": "true"}, "set it to false or set write-only=true"),
+        ({"compaction.skip-expired-partitions": "true"}, "or set write-only=true"),
+        (
+            {"clustering.incremental.optimize-write": "true"},
+            "set it to false or set write-only=true",
+        ),
         ({"file.format": "csv"}, "set it to parquet or avro or orc"),
         ({"file.compression": "brotli"}, "zstd or snappy or gzip or lz4"),
-        ({"tag.automatic-creation": "batch"}, "set it to none"),
+        ({"metastore.tag-to-partition.preview": "batch"}, "set it to none"),
         ({"sequence.snapshot-ordering": "true"}, "Leave it out"),
-        ({"snapshot.num-retained.max": "5"}, "write-only=true"),
+        ({"snapshot.clean-empty-directories": "true"}, "write-only=true"),
         ({"parquet.writer.version": "v2"}, "not act on it"),
         ({"manifest.compression": "none"}, "null"),
         ({"blob.stored-descriptor-fields": "a"}, "'blob-descriptor-field'"),
@@ -93,15 +96,18 @@ def test_all_that_is_refused_is_said_at_once() -> None:
         check_creatable(given)
 
 
-def test_write_only_leaves_compaction_and_expiry_to_another_job_but_not_tags() -> None:
-    compaction = {"num-sorted-run.compaction-trigger": "3", "snapshot.time-retained": "1 d"}
-    tags = {"tag.automatic-creation": "batch"}
+def test_write_only_leaves_compaction_and_expiry_to_another_job_but_not_callbacks() -> None:
+    compaction = {
+        "num-sorted-run.compaction-trigger": "3",
+        "snapshot.clean-empty-directories": "true",
+    }
+    callbacks = {"tag.callbacks": "com.acme.Tell"}
 
     check_creatable(compaction | {"write-only": "true"})
     with pytest.raises(UnsupportedError):
         check_creatable(compaction | {"write-only": "false"})
     with pytest.raises(UnsupportedError):
-        check_creatable(tags | {"write-only": "true"})
+        check_creatable(callbacks | {"write-only": "true"})
 
 
 def test_an_unknown_key_makes_no_table() -> None:
@@ -204,7 +210,7 @@ def test_every_golden_table_opens_for_reading(table: str) -> None:
 
 
 def test_a_golden_table_that_lakebed_would_write_wrong_does_not_open_for_writing() -> None:
-    options = golden_options("row_tracking")[-1]
+    options = {"data-evolution.enabled": "true"}
     with pytest.raises(UnsupportedError):
         check_openable(options, use="write")
 
@@ -257,7 +263,11 @@ def test_a_catalog_takes_what_it_acts_on(options: dict[str, str]) -> None:
         ({"lock.enabled": "true"}, UnsupportedError, "put-if-absent"),
         ({"lakebed.merge.memory": "much"}, InvalidArgumentError, "lakebed.merge.memory"),
         ({"table-default.bukket": "4"}, InvalidArgumentError, "Is it 'bucket'"),
-        ({"table-default.tag.automatic-creation": "batch"}, UnsupportedError, "set it to none"),
+        (
+            {"table-default.metastore.tag-to-partition.preview": "batch"},
+            UnsupportedError,
+            "set it to none",
+        ),
     ],
 )
 def test_a_catalog_refuses_the_rest(

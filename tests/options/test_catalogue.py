@@ -11,14 +11,17 @@ from lakebed.options.catalogue import CATALOG_OPTIONS, TABLE_OPTIONS, Catalogue
 from lakebed.options.compaction_keys import COMPACTION
 from lakebed.options.data_keys import DATA
 from lakebed.options.engine_keys import ENGINES
+from lakebed.options.expiry_keys import EXPIRY
 from lakebed.options.file_keys import FILE_OPTIONS
 from lakebed.options.life_keys import LIFE
 from lakebed.options.merging_keys import MERGING
 from lakebed.options.option import Standing
+from lakebed.options.partition_keys import PARTITIONS
 from lakebed.options.read_keys import READS
+from lakebed.options.tag_keys import TAGS
 
 HERE = Path(__file__).parent
-THEMES = (*ACTING, *BUCKETS, *MERGING, *COMPACTION, *FILE_OPTIONS)
+THEMES = (*ACTING, *BUCKETS, *MERGING, *COMPACTION, *EXPIRY, *PARTITIONS, *TAGS, *FILE_OPTIONS)
 ALL = (*THEMES, *DATA, *READS, *LIFE, *ENGINES)
 
 

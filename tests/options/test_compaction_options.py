@@ -1,5 +1,6 @@
 import pickle
 from dataclasses import asdict
+from datetime import timedelta
 
 import pytest
 
@@ -28,6 +29,8 @@ DEFAULTS: dict[str, object] = {
     "full_delta_commits": None,
     "row_deduplicate": False,
     "not_compared": (),
+    "record_expire_time": None,
+    "record_time_field": None,
 }
 
 
@@ -41,6 +44,10 @@ DEFAULTS: dict[str, object] = {
         ),
         ({"num-levels": "3"}, {"level_count": 3}),
         ({"compaction.optimization-interval": "1 min"}, {"interval_ms": 60_000}),
+        (
+            {"record-level.expire-time": "1 d", "record-level.time-field": "t"},
+            {"record_expire_time": timedelta(days=1), "record_time_field": "t"},
+        ),
         ({"compaction.total-size-threshold": "1 kb"}, {"total_size_threshold": 1024}),
         ({"compaction.incremental-size-threshold": "2 kb"}, {"incremental_size_threshold": 2048}),
         ({"compaction.force-up-level-0": "true"}, {"forces_level_0": True}),

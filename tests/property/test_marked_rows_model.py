@@ -24,7 +24,9 @@ CONDITIONS: list[tuple[str, Callable[[int, int], bool]]] = [
     ("id > 60 OR v = 3", lambda key, v: key > 60 or v == 3),
 ]
 ACTS = st.tuples(
-    st.sampled_from(["write", "write", "delete", "compact full", "compact minor", "truncate"]),
+    st.sampled_from(
+        ["write", "write", "delete", "update", "compact full", "compact minor", "truncate"]
+    ),
     st.tuples(st.integers(0, 80), st.integers(1, 30)),
 )
 SETTINGS = st.fixed_dictionaries(
@@ -122,6 +124,13 @@ def test_an_append_table_shows_what_was_written_and_not_deleted(
                 condition, matches = CONDITIONS[start % len(CONDITIONS)]
                 life.table.delete(condition)
                 life.shown = Counter({row: n for row, n in life.shown.items() if not matches(*row)})
+            case "update":
+                condition, matches = CONDITIONS[start % len(CONDITIONS)]
+                life.table.update({"v": "v + id - 3"}, condition)
+                after: Counter[tuple[int, int]] = Counter()
+                for (key, v), n in life.shown.items():
+                    after[key, v + key - 3 if matches(key, v) else v] += n
+                life.shown = after
             case "truncate":
                 life.table.truncate()
                 life.shown.clear()
@@ -131,13 +140,33 @@ def test_an_append_table_shows_what_was_written_and_not_deleted(
     life.check_history()
 
 
-@given(kind=st.sampled_from(sorted(KEYED)), options=SETTINGS, acts=st.lists(ACTS, max_size=12))
+def change_some(life: Life, act: str, number: int) -> None:
+    """Deletes rows that are shown, or updates those that are written."""
+    condition, matches = CONDITIONS[number % len(CONDITIONS)]
+    if act == "delete":
+        life.table.delete(condition)
+        for row in life.shown:
+            if matches(*row):
+                life.written.pop(row[0], None)
+    else:
+        life.table.update({"v": "v + id - 3"}, condition)
+        for key, v in life.written.items():
+            life.written[key] = v + key - 3 if matches(key, v) else v
+
+
+@given(
+    kind=st.sampled_from(sorted(KEYED)),
+    options=SETTINGS,
+    merges=st.booleans(),
+    acts=st.lists(ACTS, max_size=12),
+)
 @settings(max_examples=15, deadline=None)
 def test_a_table_with_a_key_shows_each_key_as_its_last_compaction_left_it(
-    kind: str, options: dict[str, str], acts: list[Act]
+    *, kind: str, options: dict[str, str], merges: bool, acts: list[Act]
 ) -> None:
-    life = live_of({**options, **KEYED[kind]}, is_keyed=True)
-    waits = options["write-only"] == "true"
+    merging = {"deletion-vectors.merge-on-read": "true"} if merges else {}
+    life = live_of({**options, **KEYED[kind], **merging}, is_keyed=True)
+    waits = options["write-only"] == "true" and not merges
     for step, (act, (start, count)) in enumerate(acts):
         match act:
             case "write":
@@ -145,12 +174,8 @@ def test_a_table_with_a_key_shows_each_key_as_its_last_compaction_left_it(
                 for key in range(start, start + count):
                     older = life.written.get(key, 0) if kind == "sums" else 0
                     life.written[key] = older + step
-            case "delete" if kind == "deduplicate":
-                condition, matches = CONDITIONS[start % len(CONDITIONS)]
-                life.table.delete(condition)
-                for row in life.shown:
-                    if matches(*row):
-                        life.written.pop(row[0], None)
+            case "delete" | "update" if kind == "deduplicate":
+                change_some(life, act, start)
             case "truncate":
                 life.table.truncate()
                 life.written.clear()

@@ -19,7 +19,7 @@ from lakebed.table.table import Table
 from support.effects import open_catalog, reopen
 from support.store_listing import orphans, snapshot_ids
 
-Row = tuple[int, str, int | None, str | None]  # id, dt, n, v
+Row = tuple[int, str | None, int | None, str | None]  # id, dt, n, v
 
 DAYS = ["d1", "d2", "d/3 "]
 ROWS = st.tuples(
@@ -40,6 +40,22 @@ CONDITIONS: dict[str, Callable[[Row], bool]] = {
     "v LIKE 'abc%'": lambda row: row[3] is not None and row[3].startswith("abc"),
     "NOT (n >= 0)": lambda row: row[2] is not None and row[2] < 0,
     "id IN (1, 5, 9) OR dt = 'd/3 '": lambda row: row[0] in {1, 5, 9} or row[1] == "d/3 ",
+}
+UPDATES: dict[str, tuple[dict[str, object], Callable[[Row], Row]]] = {
+    "a count": (
+        {"n": "n + 1"},
+        lambda row: (row[0], row[1], None if row[2] is None else row[2] + 1, row[3]),
+    ),
+    "each from another": (
+        {"v": "CAST(n AS STRING)", "n": "id * 2 - 1"},
+        lambda row: (row[0], row[1], row[0] * 2 - 1, None if row[2] is None else str(row[2])),
+    ),
+    "constants": ({"n": None, "v": "'new'"}, lambda row: (row[0], row[1], None, "new")),
+}
+MOVES: dict[str, tuple[dict[str, object], Callable[[Row], Row]]] = {
+    "a partition": ({"dt": "'d2'"}, lambda row: (row[0], "d2", row[2], row[3])),
+    "a bucket": ({"id": "-id"}, lambda row: (-row[0], row[1], row[2], row[3])),
+    "both": ({"dt": "v", "id": 4}, lambda row: (4, row[3], row[2], row[3])),
 }
 SETTINGS = st.fixed_dictionaries(
     {
@@ -63,9 +79,16 @@ class TableLife(RuleBasedStateMachine):
         buckets=st.sampled_from([1, 3, -1]),
         is_partitioned=st.booleans(),
         memory=st.sampled_from(["1 b", "1 kb", "64 mb"]),
+        has_vectors=st.booleans(),
     )
     def make(
-        self, *, options: dict[str, str], buckets: int, is_partitioned: bool, memory: str
+        self,
+        *,
+        options: dict[str, str],
+        buckets: int,
+        is_partitioned: bool,
+        memory: str,
+        has_vectors: bool,
     ) -> None:
         self.store = MemoryFileIO()
         catalog = open_catalog(self.store, options={"lakebed.merge.memory": memory})
@@ -74,6 +97,8 @@ class TableLife(RuleBasedStateMachine):
         given = {**options, "bucket": str(count)}
         if not self.is_keyed and count > 0:
             given["bucket-key"] = "id"
+        if not self.is_keyed and has_vectors:
+            given["deletion-vectors.enabled"] = "true"
         self.table: Table = catalog.create_table(
             "db.t",
             schema=schema([("id", "INT"), ("dt", "STRING"), ("n", "BIGINT"), ("v", "STRING")]),
@@ -104,6 +129,12 @@ class TableLife(RuleBasedStateMachine):
         left = [row for row in self.rows if not CONDITIONS[where](row)]
         self._commit(self.table.delete(where), left)
 
+    @rule(
+        change=st.sampled_from(list(UPDATES)), where=st.none() | st.sampled_from(list(CONDITIONS))
+    )
+    def update(self, change: str, where: str | None) -> None:
+        self._update(UPDATES[change], where)
+
     @rule(rows=COMMITS)
     def overwrite(self, rows: list[Row]) -> None:
         self._commit(self.table.overwrite(_arrow(rows)), self._added([], rows))
@@ -121,7 +152,7 @@ class TableLife(RuleBasedStateMachine):
     def overwrite_one_partition(self, rows: list[Row], day: str) -> None:
         if not self.is_partitioned:
             return
-        moved = [(row[0], day, row[2], row[3]) for row in rows]
+        moved: list[Row] = [(row[0], day, row[2], row[3]) for row in rows]
         kept = [row for row in self.rows if row[1] != day]
         snapshot = self.table.overwrite(_arrow(rows).drop_columns(["dt"]), partition={"dt": day})
         self._commit(snapshot, self._added(kept, moved))
@@ -164,6 +195,19 @@ class TableLife(RuleBasedStateMachine):
         if hasattr(self, "table"):
             assert orphans(self.table, self.store) == set()
 
+    def _update(
+        self, change: tuple[dict[str, object], Callable[[Row], Row]], where: str | None
+    ) -> None:
+        assigned, changed = change
+        is_chosen = [where is None or CONDITIONS[where](row) for row in self.rows]
+        after: list[Row] = [
+            changed(row) if chosen else row
+            for row, chosen in zip(self.rows, is_chosen, strict=True)
+        ]
+        snapshot = self.table.update(assigned, where)
+        assert (snapshot is not None) == any(is_chosen)
+        self._commit(snapshot, after)
+
     def _commit(self, snapshot: object, rows: list[Row]) -> None:
         if snapshot is None:
             assert Counter(rows) == Counter(self.rows)
@@ -204,6 +248,10 @@ class AppendLife(TableLife):
     """Rows are added."""
 
     is_keyed = False
+
+    @rule(change=st.sampled_from(list(MOVES)), where=st.none() | st.sampled_from(list(CONDITIONS)))
+    def move(self, change: str, where: str | None) -> None:
+        self._update(MOVES[change], where)
 
     def _added(self, rows: list[Row], new: list[Row]) -> list[Row]:
         return [*rows, *new]

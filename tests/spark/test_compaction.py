@@ -250,8 +250,8 @@ def test_compact_database_goes_through_the_tables_that_patterns_choose(
         ("lake.sys.compact('db.parted', '', 'most')", "LAKEBED_INVALID_ARGUMENT", "full, minor"),
         (
             "lake.sys.compact(table => 'db.parted', order_strategy => 'zorder', order_by => 'id')",
-            "LAKEBED_UNSUPPORTED",
-            "leave it out, and have the rows",
+            "LAKEBED_INVALID_ARGUMENT",
+            "tables without a primary key",
         ),
         (
             "lake.sys.compact('db.parted', order_strategy => 'z')",

@@ -20,6 +20,7 @@ SUITES = (
     "test_bucketing",
     "test_source",
     "test_golden_spark",
+    "test_marked_files",
 )
 
 pytestmark = [

@@ -15,6 +15,8 @@ from lakebed.spark.key_shares import KeyedWrite
 from lakebed.spark.registry import Registry, make_registry
 from lakebed.table.table import Table
 
+pytestmark = pytest.mark.spark
+
 TASKS = 4
 KEYS = 2000
 Rows = dict[Any, tuple[Any, ...]]

@@ -25,6 +25,7 @@ except Exception as error:
 """
 
 
+@pytest.mark.variants
 def test_workers_that_cannot_import_lakebed_are_named_with_what_to_set(tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     venv.create(bare, with_pip=False)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from lakebed.format.arrow.types import to_arrow_schema
 from lakebed.format.schema_definition import schema
+from support.lives import PARTITIONS
 
 Key = tuple[str, int]
 Values = dict[str, Any]
@@ -27,7 +28,6 @@ COLUMNS = [
     ("b", "STRING"),
     ("g", "BIGINT"),
 ]
-PARTITIONS = ("x", "y:")
 IDS = 10
 
 
@@ -164,10 +164,11 @@ class Model:
             rows.append(row)
         return arrow(rows).append_column("_row_kind", pa.array(kinds, pa.string()))
 
-    def delete_below(self, limit: int) -> None:
-        """Deletes the rows of smaller ids."""
-        for key in [key for key in self.rows if key[1] < limit]:
-            self._remove(key, self.rows[key])
+    def delete_below(self, limit: int, *, seen: State) -> None:
+        """Deletes the rows of smaller ids that a reader sees."""
+        for key, row in seen.items():
+            if key[1] < limit:
+                self._remove(key, row)
 
     def drop(self, partitions: Collection[str]) -> None:
         """Forgets partitions."""

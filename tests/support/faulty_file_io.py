@@ -1,9 +1,10 @@
 """A store that fails at the n-th call, to prove what a crash or a fault leaves behind.
 
 Run an operation for `fail_at` = 1, 2, ... until `has_failed` stays False: then each step of it has
-been failed once.
+been failed once. `./dev test` tries each fourth, others with each commit; the pipeline tries all.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +14,22 @@ import pyarrow as pa
 
 from lakebed.errors import StorageError
 from lakebed.storage.file_io import FileIO, FileStatus, PutResult
+from tools.pipeline import EVERY_CALL
+from tools.provenance import read_commit, seed_of
 
 FaultMode = Literal["before", "after", "unknown"]
 
+_SAMPLED = 4
+_CALLS_MAX = 500
+
 Answer = TypeVar("Answer")
+
+
+def calls_to_fail() -> range:
+    """Values for `fail_at`: every call, or some that the commit chooses."""
+    if os.environ.get(EVERY_CALL):
+        return range(1, _CALLS_MAX)
+    return range(1 + seed_of(read_commit()) % _SAMPLED, _CALLS_MAX, _SAMPLED)
 
 
 class FaultyFileIO:

@@ -45,7 +45,7 @@ class _Outcomes(Protocol):
 
 
 def race_rounds(
-    directory: Path,
+    directory: Path | str,
     *,
     rounds: int,
     processes: int,
@@ -55,7 +55,8 @@ def race_rounds(
     """Races `processes` processes for `rounds` new paths below `directory`.
 
     Args:
-        directory: Where the files go; the files of an earlier race must not be there.
+        directory: Where the files go, in the spelling of the store; the files of an earlier race
+            must not be there.
         rounds: How many paths.
         processes: How many racers.
         seed: Decides what they write, and who starts some microseconds late.
@@ -68,7 +69,7 @@ def race_rounds(
     racers = [
         context.Process(
             target=_race,
-            args=(_Racer(process, directory, rounds, seed), store),
+            args=(_Racer(process, str(directory), rounds, seed), store),
             kwargs={"gate": _Gate(barrier, start), "results": sender},
             daemon=True,
         )
@@ -86,7 +87,8 @@ def race_rounds(
             raise RuntimeError(f"racer {process} died; its output tells why") from None
     for racer in racers:
         racer.join(_TIMEOUT_SECONDS)
-    contents = [_path(directory, number).read_bytes() for number in range(rounds)]
+    file_io = store()
+    contents = [file_io.read(_path(str(directory), number)) for number in range(rounds)]
     return judge(outcomes, contents, seed=seed)
 
 
@@ -119,7 +121,7 @@ def payload(process: int, number: int, *, seed: int) -> bytes:
 @dataclass(frozen=True)
 class _Racer:
     process: int
-    directory: Path
+    directory: str
     rounds: int
     seed: int
 
@@ -152,7 +154,7 @@ def _race(
     outcomes = []
     try:
         for number in range(racer.rounds):
-            path = str(_path(racer.directory, number))
+            path = _path(racer.directory, number)
             data = payload(racer.process, number, seed=racer.seed)
             jitter = chance.randrange(_JITTER_NS) if chance.random() < 0.5 else 0
             gate.wait(late_ns=jitter)
@@ -179,6 +181,6 @@ def _is_whole(content: bytes, racer: _Racer, number: int) -> bool:
     )
 
 
-def _path(directory: Path, number: int) -> Path:
+def _path(directory: str, number: int) -> str:
     """A new directory now and then, so that its making is raced for too."""
-    return directory / f"{number // _ROUNDS_A_DIRECTORY}" / f"snapshot-{number}"
+    return f"{directory}/{number // _ROUNDS_A_DIRECTORY}/snapshot-{number}"

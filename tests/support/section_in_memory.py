@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.lsm.merge import DELETE, INSERT, UPDATE_BEFORE
+from lakebed.lsm.section_plan import Mask
 
 ENDS = (UPDATE_BEFORE, DELETE)
 
@@ -32,6 +33,7 @@ class FileInMemory:
     rows_a_batch: int = 2
     gone: tuple[int, ...] = ()
     level: int = 0
+    read: list[int] = field(default_factory=list)
 
     @property
     def row_count(self) -> int:
@@ -59,8 +61,10 @@ class FileInMemory:
     def decoded_bytes(self, names: Sequence[str]) -> int:
         return 9 * len(self.rows) * len(names)
 
-    def read_columns(self, names: Sequence[str]) -> pa.Table:
-        return self._table(self.rows, names)
+    def read_columns(self, names: Sequence[str], keep: Mask | None = None) -> pa.Table:
+        self.read.append(self.row_count if keep is None else int(keep.sum()))
+        rows = self._table(self.rows, names)
+        return rows if keep is None else rows.filter(pa.array(keep))
 
     def stream_columns(self, names: Sequence[str], *, batch_rows: int) -> Iterator[pa.Table]:
         size = min(self.rows_a_batch, batch_rows)

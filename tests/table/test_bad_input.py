@@ -132,8 +132,8 @@ CREATIONS: dict[str, tuple[type[LakebedError], dict[str, object], tuple[str, ...
     ),
     "unsupported option": (
         UnsupportedError,
-        {"options": {"bucket": 1, "snapshot.num-retained.max": 5}, "primary_key": ["id"]},
-        ("'snapshot.num-retained.max' = '5'", "not supported yet", "write-only=true"),
+        {"options": {"snapshot.clean-empty-directories": "true"}},
+        ("'snapshot.clean-empty-directories' = 'true'", "not supported yet", "write-only=true"),
     ),
     "a value that is none of its option": (
         InvalidArgumentError,

@@ -9,7 +9,7 @@ import golden_adapter
 import lakebed
 from golden_adapter import plain
 from lakebed.errors import InvalidArgumentError, NotFoundError, UnsupportedError
-from lakebed.table.branches import Branches, branch_table
+from lakebed.table.branches import branch_table
 from lakebed.table.change_tables import (
     AuditLogTable,
     BinlogTable,
@@ -17,6 +17,7 @@ from lakebed.table.change_tables import (
     RowTrackingTable,
     ViewTable,
 )
+from lakebed.table.metadata.branches import Branches
 from lakebed.table.table import Table
 from support.golden_answers import GoldenQuery, golden_queries
 from support.table_builder import Shape, Step, build_table, sorted_rows

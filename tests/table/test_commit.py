@@ -7,36 +7,12 @@ from lakebed.storage.file_io import PutResult
 from lakebed.storage.memory import MemoryFileIO
 from lakebed.table.table import Table
 from support.effects import fixed_effects, open_catalog, reopen
-from support.scripted_file_io import (
-    Put,
-    ScriptedFileIO,
-    afterwards,
-    failing,
-    meanwhile,
-    no_answer,
-)
+from support.rival_commits import KEYED, PARTITIONED, START, UNAWARE, mine, one, rows_of
+from support.scripted_file_io import ScriptedFileIO, afterwards, failing, meanwhile, no_answer
 from support.store_listing import data_files, orphans, read_snapshot, read_store, snapshot_ids
-from support.table_builder import BuiltTable, Row, Shape, Step, build_table, sorted_rows
+from support.table_builder import BuiltTable, Shape, Step, build_table, sorted_rows
 
-KEYED = Shape(buckets=1)
-UNAWARE = Shape(has_primary_key=False, buckets=-1)
-PARTITIONED = Shape(has_primary_key=False, buckets=-1, is_partitioned=True)
 _UNKNOWN = PutResult.UNKNOWN
-START = (Step("write", range(4)),)
-
-
-def mine(built: BuiltTable, *script: Put) -> tuple[Table, ScriptedFileIO]:
-    """The table through a store that plays a script."""
-    store = ScriptedFileIO(built.file_io, list(script))
-    return reopen(built.table, store, seed=7), store
-
-
-def rows_of(built: BuiltTable) -> list[Row]:
-    return sorted_rows(built.table.scan().to_arrow())
-
-
-def one(built: BuiltTable, number: int, version: int = 5) -> object:
-    return built.arrow([built.shape.row(number, version)])
 
 
 @pytest.mark.parametrize("shape", [KEYED, UNAWARE, PARTITIONED], ids=str)
@@ -230,7 +206,7 @@ def test_an_unknown_commit_that_another_writer_built_upon_is_ours_all_the_same()
     assert rows_of(built) == sorted_rows([*built.rows, *new])
 
 
-def test_an_unknown_put_that_lost_is_run_again() -> None:
+def test_an_unknown_put_that_lost_is_a_conflict_whose_files_are_kept() -> None:
     built = build_table(UNAWARE, START)
 
     def lose(_: object) -> object:
@@ -238,14 +214,15 @@ def test_an_unknown_put_that_lost_is_run_again() -> None:
         return _UNKNOWN
 
     table, _ = mine(built, lose)  # type: ignore[arg-type]  # puts nothing, so takes anything
-    snapshot = table.append(one(built, 10))
-    assert snapshot is not None
-    assert snapshot.id == 3
-    new = [built.shape.row(10, 5), built.shape.row(20, 5)]
-    assert rows_of(built) == sorted_rows([*built.rows, *new])
+    before = data_files(built.file_io, table.location)
+    with pytest.raises(CommitConflictError, match="there for a moment at most") as failed:
+        table.append(one(built, 10))
+    assert failed.value.was_visible
+    assert len(data_files(built.file_io, table.location) - before) == 2
+    assert rows_of(built) == sorted_rows([*built.rows, built.shape.row(20, 5)])
 
 
-def test_a_snapshot_that_a_foreign_writer_replaced_is_committed_again() -> None:
+def test_a_snapshot_that_a_foreign_writer_replaced_is_told_to_be_lost() -> None:
     built = build_table(UNAWARE, START)
     path = f"{built.table.location}/snapshot/snapshot-2"
 
@@ -260,11 +237,9 @@ def test_a_snapshot_that_a_foreign_writer_replaced_is_committed_again() -> None:
             built.file_io.write(name, data)
 
     table, _ = mine(built, afterwards(replace))
-    snapshot = table.append(one(built, 10))
-    assert snapshot is not None
-    assert snapshot.id == 3
-    new = [built.shape.row(10, 5), built.shape.row(20, 5)]
-    assert rows_of(built) == sorted_rows([*built.rows, *new])
+    with pytest.raises(CommitConflictError, match="Write the rows again"):
+        table.append(one(built, 10))
+    assert rows_of(built) == sorted_rows([*built.rows, built.shape.row(20, 5)])
 
 
 def test_a_replayed_identifier_commits_nothing_and_leaves_nothing() -> None:

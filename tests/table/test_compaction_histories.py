@@ -95,6 +95,15 @@ def test_a_compaction_of_appended_rows_loses_and_revives_none_that_a_rival_chang
     assert orphans(table, built.file_io) == set()
 
 
+def test_a_full_compaction_of_few_files_of_a_bucket_does_what_the_options_ask_for_anyway() -> None:
+    shape = Shape(has_primary_key=False, buckets=1)
+    small = shape.with_options({"compaction.min.file-num": "2", "write-only": "true"})
+    table = build_table(small, [Step("write", range(n, n + 6)) for n in range(2)]).table
+    snapshot = table.compact("full")
+    assert snapshot is not None
+    assert sum(len(split.file_paths) for split in table.scan().plan().splits) == 1
+
+
 BUDGET_BYTES = 1 << 19
 ROWS_A_RUN = 24_000
 

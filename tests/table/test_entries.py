@@ -1,6 +1,7 @@
 """The algebra of entries, on entries made by hand."""
 
 import random
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -9,6 +10,7 @@ from lakebed.errors import CommitConflictError, CorruptTableError
 from lakebed.format.data_file_meta import EMPTY_STATS, DataFileMeta, FileKind, ManifestEntry
 from lakebed.format.manifest import entries_from_columns, entries_to_columns
 from lakebed.table.metadata.entries import (
+    Identity,
     bucket_counts,
     check_bucket_counts,
     check_deletes_live,
@@ -31,6 +33,8 @@ def entry(
     level: int = 0,
     total_buckets: int = 1,
     sequence: int = 0,
+    extra_files: tuple[str, ...] = (),
+    embedded_file_index: bytes | None = None,
 ) -> ManifestEntry:
     return ManifestEntry(
         kind=kind,
@@ -49,6 +53,8 @@ def entry(
             max_sequence_number=sequence,
             schema_id=0,
             level=level,
+            extra_files=extra_files,
+            embedded_file_index=embedded_file_index,
         ),
     )
 
@@ -93,6 +99,37 @@ def test_a_level_upgrade_is_a_delete_and_an_add_of_one_file() -> None:
     assert live(entry(ADD, "a"), *upgraded) == ["+a@5"]
 
 
+@pytest.mark.parametrize(
+    "index", [{"extra_files": ("a.index",)}, {"embedded_file_index": b"i"}], ids=str
+)
+def test_a_file_that_gets_another_index_has_another_identity(index: dict[str, Any]) -> None:
+    plain, indexed = entry(DELETE, "a"), entry(ADD, "a", **index)
+    assert net(plain, indexed) == ["-a@0", "+a@0"]
+    left = live_entries(entries_to_columns([entry(ADD, "a"), plain, indexed]), source="t")
+    assert entries_from_columns(left) == [indexed]
+    check_deletes_live([plain, indexed], {identity(entry(ADD, "a"))}, base=7)
+    with pytest.raises(CommitConflictError, match="data file a"):
+        check_deletes_live(
+            [plain, entry(ADD, "a", extra_files=("b",))], {identity(indexed)}, base=7
+        )
+
+
+def test_identities_of_more_values_than_a_number_holds_are_told_apart() -> None:
+    def at(number: int, kind: FileKind, name: int) -> ManifestEntry:
+        return entry(
+            kind,
+            f"{name}",
+            partition=b"%d" % number,
+            bucket=number,
+            level=number,
+            embedded_file_index=b"%d" % number,
+        )
+
+    files = [at(number, ADD, number) for number in range(1 << 13)]
+    entries = [*files, at(5, ADD, 0), at(5, DELETE, 1 << 12)]
+    assert net_entries(entries_to_columns(entries), source="t").num_rows == len(entries)
+
+
 def test_a_file_added_again_after_its_delete_is_live_once() -> None:
     assert live(entry(ADD, "a"), entry(DELETE, "a"), entry(ADD, "a")) == ["+a@0"]
 
@@ -115,7 +152,7 @@ def test_a_file_that_is_there_twice_is_corrupt(entries: tuple[ManifestEntry, ...
 def test_netting_in_any_parts_and_order_comes_to_what_a_set_says(seed: int) -> None:
     chance = random.Random(seed)
     history: list[ManifestEntry] = []
-    model: set[tuple[bytes, int, int, str]] = set()
+    model: set[Identity] = set()
     for _ in range(60):
         name, bucket = f"f{chance.randrange(6)}", chance.randrange(2)
         partition, level = chance.choice([b"", b"p"]), chance.randrange(2)

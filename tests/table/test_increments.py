@@ -13,7 +13,7 @@ import pytest
 import golden_adapter
 import lakebed
 from golden_adapter import plain
-from lakebed.errors import CorruptTableError, InvalidArgumentError, NotFoundError, UnsupportedError
+from lakebed.errors import CorruptTableError, InvalidArgumentError, NotFoundError
 from lakebed.format.manifest import entries_from_columns
 from lakebed.format.manifest_file import write_manifest, write_manifest_list
 from lakebed.format.predicate.evaluation import filter_table
@@ -236,24 +236,35 @@ def test_an_automatic_tag_is_compared_with_the_one_before(tmp_path: Path) -> Non
         to("mine")
 
 
-def test_packed_changelogs_are_refused_by_name(tmp_path: Path) -> None:
-    copy = tmp_path / "t"
-    shutil.copytree(f"{DATABASE}/cl_input", copy)
-    table = lakebed.load_table(str(copy))
-    manifests = table.parts().manifests
-    (meta,) = manifests.changelog_files(table.snapshots()[1])
-    entries = [
-        replace(entry, file=replace(entry.file, file_name="compacted-changelog-a$0-9.cc-parquet"))
-        for entry in entries_from_columns(manifests.entries([meta]))
+def test_changelogs_that_were_packed_into_one_file_are_told_as_before() -> None:
+    shape = Shape(buckets=3).with_options({"changelog-producer": "input", "write-only": "true"})
+    table = build_table(shape, [Step("write", range(30))]).table
+    (snapshot,), parts, store = table.snapshots(), table.parts(), table.file_io
+    expected = sorted_rows(table.scan(incremental=(0, 1), incremental_mode="changelog").to_arrow())
+    (meta,) = parts.manifests.changelog_files(snapshot)
+    entries = entries_from_columns(parts.manifests.entries([meta]))
+    pieces, names, offset = [], list[str](), 0
+    for entry in entries:
+        path = parts.paths.data_file("", entry.bucket, entry.file.file_name)
+        pieces.append(store.read(path))
+        store.delete(path)
+        stem = f"compacted-changelog-a${entries[0].bucket}-{len(pieces[0])}"
+        part = f"-{offset}-{len(pieces[-1])}" * (offset > 0)
+        names.append(f"{stem}{part}.cc-parquet")
+        offset += len(pieces[-1])
+    assert len(names) == 3
+    store.write(parts.paths.data_file("", entries[0].bucket, names[0]), b"".join(pieces))
+    renamed = [
+        replace(entry, file=replace(entry.file, file_name=name))
+        for entry, name in zip(entries, names, strict=True)
     ]
-    paths, snapshot = table.parts().paths, table.snapshots()[1]
-    assert snapshot.changelog_manifest_list is not None
-    size = write_manifest(table.file_io, paths.manifest("packed"), entries)
+    size = write_manifest(store, parts.paths.manifest("packed"), renamed)
     packed = replace(meta, file_name="packed", file_size=size)
-    size = write_manifest_list(table.file_io, paths.manifest("packed-list"), [packed])
+    size = write_manifest_list(store, parts.paths.manifest("packed-list"), [packed])
     changed = msgspec.structs.replace(
         snapshot, changelog_manifest_list="packed-list", changelog_manifest_list_size=size
     )
-    table.file_io.write(paths.snapshot(snapshot.id), changed.to_json())
-    with pytest.raises(UnsupportedError, match="packed into one file"):
-        table.scan(incremental=(1, 2)).plan()
+    store.write(parts.paths.snapshot(snapshot.id), changed.to_json())
+    told = table.scan(incremental=(0, 1), incremental_mode="changelog").to_arrow()
+    assert len(expected) == 30
+    assert sorted_rows(told) == expected

@@ -250,10 +250,17 @@ def test_watermarks_only_rise_and_properties_are_the_commits_own() -> None:
 
 @pytest.mark.parametrize(
     ("option", "force", "count"),
-    [(None, False, 0), ("true", False, 0), ("false", False, 1), (None, True, 1), ("true", True, 1)],
+    [
+        (None, None, 0),
+        ("true", None, 0),
+        ("false", None, 1),
+        (None, True, 1),
+        ("true", True, 1),
+        ("false", False, 0),
+    ],
 )
 def test_a_commit_without_changes_makes_a_snapshot_only_where_it_is_asked_for(
-    option: str | None, *, force: bool, count: int
+    option: str | None, *, force: bool | None, count: int
 ) -> None:
     options = {} if option is None else {"snapshot.ignore-empty-commit": option}
     parts = build_table(UNAWARE.with_options(options)).table.parts()

@@ -259,3 +259,25 @@ def test_rows_of_a_table_that_the_real_writer_marked_are_marked_further(
     table.compact()
     assert marked(table) == {}
     assert sorted_rows(table.scan().to_arrow()) == sorted_rows(rows)
+
+
+@pytest.mark.parametrize("on_table", [False, True], ids=["of a scan", "of the table"])
+def test_rows_that_wait_for_a_compaction_are_merged_when_the_option_says_so(
+    *, on_table: bool
+) -> None:
+    merging = {"deletion-vectors.merge-on-read": "true"}
+    shape = KEYED.with_options(WRITE_ONLY | (merging if on_table else {}))
+    built = build_table(shape, [Step("write", range(8))])
+    built.table.compact()
+    built.take(Step("write", range(4)))
+    built.table.delete("amount = 7")
+    built.table.update({"note": "'new'"}, "amount < 1")
+    scan = built.table.scan(options={} if on_table else merging)
+    rows = [{**row, "note": "new"} if row["id"] == -5 else row for row in built.rows]
+    found = sorted_rows([row for row in rows if row["amount"] != 7])
+    assert sorted_rows(scan.to_arrow()) == found
+    assert scan.count() == 7
+    hidden = built.table.scan()
+    assert (sorted_rows(hidden.to_arrow()) == found) == on_table
+    built.table.compact()
+    assert sorted_rows(built.table.scan().to_arrow()) == found

@@ -33,6 +33,10 @@ def delete_of(number: int) -> Act:
     return lambda table: table.delete(f"amount = {number}")
 
 
+def update_of(number: int) -> Act:
+    return lambda table: table.update({"note": "'new'"}, f"amount = {number}")
+
+
 def compact(table: Table) -> object:
     return table.compact()
 
@@ -44,6 +48,12 @@ RIVALS: dict[str, tuple[Act, Act]] = {
     "a delete, and a compaction of its file": (delete_of(1), compact),
     "a compaction, and a delete in its file": (compact, delete_of(1)),
     "two compactions": (compact, compact),
+    "two updates of one row": (update_of(1), update_of(1)),
+    "two updates in one file": (update_of(1), update_of(2)),
+    "an update, and a delete of its row": (update_of(1), delete_of(1)),
+    "a delete, and an update of its row": (delete_of(1), update_of(1)),
+    "an update, and a compaction of its file": (update_of(1), compact),
+    "a compaction, and an update in its file": (compact, update_of(1)),
     "a delete, and an overwrite": (delete_of(1), lambda table: table.truncate()),
 }
 

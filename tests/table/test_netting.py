@@ -1,6 +1,7 @@
 """Live files found manifest by manifest, whatever the order and however often a file came back."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -68,6 +69,18 @@ def test_a_file_that_was_added_again_is_live_once() -> None:
 def test_a_delete_takes_back_nothing_of_another_bucket_or_level() -> None:
     others = [entry(DELETE, "a", bucket=1), entry(DELETE, "a", level=1)]
     assert live([entry(ADD, "a")], others) == ["a"]
+
+
+def test_a_file_that_gets_another_index_is_live_with_the_newer_one() -> None:
+    def indexed(kind: FileKind, name: str) -> ManifestEntry:
+        plain = entry(kind, "a")
+        return replace(plain, file=replace(plain.file, extra_files=(name,)))
+
+    once = [entry(ADD, "a")], [entry(DELETE, "a"), indexed(ADD, "x")]
+    twice = [indexed(DELETE, "x"), indexed(ADD, "y")]
+    for manifests, index in ((once, "x"), ((*once, twice), "y"), ((once[0] + once[1], twice), "y")):
+        assert net(*manifests).column("extra_files").to_pylist() == [[index]]
+    assert live(*once, twice, [indexed(DELETE, "y")]) == []
 
 
 def test_files_come_in_the_order_of_their_manifests() -> None:

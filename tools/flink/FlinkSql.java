@@ -13,7 +13,10 @@ import java.time.ZoneOffset;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
@@ -29,14 +32,17 @@ import org.apache.flink.util.CloseableIterator;
 
 /**
  * Flink's SQL on a mini cluster in this process, which answers: one JSON request a line on stdin, one
- * JSON answer a line on stdout, until stdin ends. A request is {"operation": "sql", "sql": ...}; its
- * answer {"value": {columns, rows}} or {"error": "stack trace"}. Rows have their kind first; values
- * are encoded as in the golden answers.
+ * JSON answer a line on stdout, until stdin ends. A request is {"operation": "sql", "sql": ...}, to be
+ * carried out in batch mode, or {"operation": "follow", "sql": ..., "count": ...}, to be read as a
+ * stream until so many rows have come; the answer is {"value": {columns, rows}} or {"error": "stack
+ * trace"}. Rows have their kind first; values are encoded as in the golden answers. What is created
+ * in one mode but in a catalog of Paimon is unknown in the other.
  */
 public final class FlinkSql {
 
     private static final JsonNodeFactory NODES = JsonNodeFactory.withExactBigDecimals(true);
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int FOLLOWED_SECONDS = 60;
 
     private FlinkSql() {}
 
@@ -47,16 +53,14 @@ public final class FlinkSql {
         MiniCluster cluster = start(configuration);
         configuration.setString("execution.target", "remote");
         configuration.setString("rest.port", "" + cluster.getRestAddress().get().getPort());
-        TableEnvironment environment =
-                TableEnvironment.create(
-                        EnvironmentSettings.newInstance()
-                                .inBatchMode()
-                                .withConfiguration(configuration)
-                                .build());
+        EnvironmentSettings.Builder settings =
+                EnvironmentSettings.newInstance().withConfiguration(configuration);
+        TableEnvironment batch = TableEnvironment.create(settings.inBatchMode().build());
+        TableEnvironment stream = TableEnvironment.create(settings.inStreamingMode().build());
         BufferedReader requests =
                 new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = requests.readLine(); line != null; line = requests.readLine()) {
-            answers.println(JSON.writeValueAsString(answer(line, environment)));
+            answers.println(JSON.writeValueAsString(answer(line, batch, stream)));
             answers.flush();
         }
         // Threads of the cluster would keep the process alive.
@@ -96,11 +100,19 @@ public final class FlinkSql {
     }
 
     /** Whatever goes wrong is an answer too: the process that asked decides what it means. */
-    private static ObjectNode answer(String line, TableEnvironment environment) {
+    private static ObjectNode answer(
+            String line, TableEnvironment batch, TableEnvironment stream) {
         ObjectNode answer = NODES.objectNode();
         try {
             JsonNode request = JSON.readTree(line);
-            answer.set("value", carryOut(request.get("sql").asText(), environment));
+            boolean isFollowed = request.get("operation").asText().equals("follow");
+            TableResult result =
+                    (isFollowed ? stream : batch).executeSql(request.get("sql").asText());
+            if (isFollowed) {
+                cancelLate(result);
+            }
+            int count = isFollowed ? request.get("count").asInt() : Integer.MAX_VALUE;
+            answer.set("value", collect(result, count));
         } catch (Throwable problem) {
             StringWriter trace = new StringWriter();
             problem.printStackTrace(new PrintWriter(trace));
@@ -109,12 +121,17 @@ public final class FlinkSql {
         return answer;
     }
 
-    private static ObjectNode carryOut(String sql, TableEnvironment environment) throws Exception {
-        TableResult result = environment.executeSql(sql);
+    /** A stream that stays silent would be waited for without end. */
+    private static void cancelLate(TableResult result) {
+        CompletableFuture.delayedExecutor(FOLLOWED_SECONDS, TimeUnit.SECONDS)
+                .execute(() -> result.getJobClient().ifPresent(JobClient::cancel));
+    }
+
+    private static ObjectNode collect(TableResult result, int count) throws Exception {
         List<String> names = result.getResolvedSchema().getColumnNames();
         ArrayNode rows = NODES.arrayNode();
         try (CloseableIterator<Row> found = result.collect()) {
-            while (found.hasNext()) {
+            while (rows.size() < count && found.hasNext()) {
                 Row row = found.next();
                 ArrayNode values = rows.addArray().add(row.getKind().shortString());
                 for (int i = 0; i < row.getArity(); i++) {

@@ -85,11 +85,13 @@ class JavaProgram:
     def command(self) -> list[str]:
         """The command that starts it, fetched and compiled if something of it has changed."""
         fetched = Jars(listed=self.sources).fetch()
-        jars = [jar for jar in fetched if jar.name != COMPILER]
+        jars = [
+            *(jar for jar in fetched if jar.name != COMPILER),
+            *map(_pyspark_jar, self.from_pyspark),
+        ]
         with exclusive(CACHE / "java.lock"):
             classes = self._compile(jars)
-        path = [classes, *jars, *map(_pyspark_jar, self.from_pyspark)]
-        return [_java(), *self.options, "-cp", _joined(path), self.main]
+        return [_java(), *self.options, "-cp", _joined([classes, *jars]), self.main]
 
     def _compile(self, jars: list[Path]) -> Path:
         sources = sorted(self.sources.glob("*.java"))
@@ -141,6 +143,12 @@ FLINK = JavaProgram(
         ),
     ),
 )
+HDFS = JavaProgram(
+    sources=ROOT / "tools" / "hdfs",
+    main="hdfs.Hdfs",
+    from_pyspark=_HADOOP,
+    options=(*_EVERY, "-Djava.net.preferIPv4Stack=true"),
+)
 PAIMON_SPARK = Jars(listed=ROOT / "tools" / "paimon_spark")
 
 
@@ -178,5 +186,5 @@ def _run(command: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    for program in (REFEREE, FLINK):
+    for program in (REFEREE, FLINK, HDFS):
         print(shlex.join(program.command()))

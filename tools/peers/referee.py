@@ -82,6 +82,39 @@ class Referee:
         """Compacts every bucket that has files: all of it, or what Paimon picks."""
         self._process.ask("compact", table=str(table), full=full)
 
+    def clustering(self, table: Path, *, full: bool) -> list[tuple[int, list[str]]]:
+        """What Paimon would cluster of a table without buckets.
+
+        Returns:
+            For each partition that is clustered, the level and the names of the files.
+        """
+        units: Json = self._process.ask("clustering-plan", table=str(table), full=full)
+        return [(unit["level"], unit["files"]) for unit in units]
+
+    def stream(self, table: Path, *, start: int) -> list[list[Json]]:
+        """What a stream reads that goes on from a snapshot, there or not, up to the newest.
+
+        Returns:
+            The rows, each with its row kind first.
+        """
+        rows: Json = self._process.ask("stream", table=str(table), **{"from": start})
+        return list(rows)
+
+    def change_history(self, table: Path, action: str, **arguments: str | int) -> None:
+        """Makes a tag or a branch, rolls back, and the like.
+
+        Args:
+            table: Its directory.
+            action: ``tag``, ``branch``, ``delete-branch``, ``fast-forward``,
+                ``rollback-to-snapshot`` or ``rollback-to-tag``.
+            arguments: ``name``; of a branch also the ``tag`` that it is made of; ``snapshot``.
+        """
+        self._process.ask("history", table=str(table), action=action, **arguments)
+
+    def orphans(self, table: Path, *, dry_run: bool = False) -> set[str]:
+        """Removes what Paimon takes for orphan files, however young; tells their paths."""
+        return set(self._process.ask("orphans", table=str(table), dryRun=dry_run))
+
     def metadata(self, table: Path) -> dict[str, Json]:
         """What the manifests of every snapshot say.
 
@@ -91,6 +124,21 @@ class Referee:
             of them are objects of the fields of the format, with values encoded.
         """
         return self._process.ask("metadata", table=str(table))
+
+    def tags(self, table: Path, action: str = "list", **arguments: Json) -> list[list[Json]]:
+        """Makes, changes or deletes tags.
+
+        Args:
+            table: Its directory.
+            action: ``create``, ``replace``, ``rename``, ``delete``, ``automatic`` or ``list``.
+            **arguments: ``tag``, ``target``, ``snapshot``, ``seconds``, as the action takes them.
+
+        Returns:
+            Every tag after it: name, snapshot id, local time of its making, seconds that it is
+            kept; the last two may be None.
+        """
+        tags: Json = self._process.ask("tags", table=str(table), action=action, **arguments)
+        return sorted(tags)
 
     def read(
         self,

@@ -216,7 +216,7 @@ final class CompactionPicks {
         return new PlainRewriter(notes);
     }
 
-    private static CoreOptions options(JsonNode asked) {
+    static CoreOptions options(JsonNode asked) {
         Map<String, String> options = new HashMap<>();
         asked.get("options")
                 .fields()
@@ -224,7 +224,7 @@ final class CompactionPicks {
         return new CoreOptions(options);
     }
 
-    private static List<DataFileMeta> files(JsonNode asked) {
+    static List<DataFileMeta> files(JsonNode asked) {
         List<DataFileMeta> files = new ArrayList<>();
         for (JsonNode file : asked.get("files")) {
             files.add(

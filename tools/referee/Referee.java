@@ -60,7 +60,7 @@ import org.apache.paimon.utils.Pair;
  * <p>Schemas, types and schema changes are written as in the protocol of Paimon's REST catalog, for
  * Paimon's own classes read them. How values are written is said in {@link Values}. Every request
  * names the directory of its table, WAREHOUSE/DATABASE.db/TABLE, and loads the table anew, but for
- * those of {@link CompactionPicks}.
+ * cases of {@link CompactionPicks} and {@link ClusteringPicks}, whose files are not there.
  */
 public final class Referee {
 
@@ -116,12 +116,25 @@ public final class Referee {
                 return compact(request);
             case "read":
                 return read(request);
+            case "stream":
+                return ChangeStream.rows(load(request), request);
+            case "history":
+                return HistoryChange.apply(load(request), request);
+            case "orphans":
+                return OrphanFiles.remove((FileStoreTable) load(request), request);
             case "metadata":
                 return new Metadata((FileStoreTable) load(request)).describe();
             case "picks":
                 return CompactionPicks.answer(request);
             case "append-plan":
                 return CompactionPicks.plan((FileStoreTable) load(request));
+            case "clustering-picks":
+                return ClusteringPicks.answer(request);
+            case "clustering-plan":
+                return ClusteringPicks.plan(
+                        (FileStoreTable) load(request), request.get("full").asBoolean());
+            case "tags":
+                return Tags.carryOut((FileStoreTable) load(request), request);
             default:
                 throw new IllegalArgumentException("no operation " + operation);
         }
@@ -308,7 +321,7 @@ public final class Referee {
         return Values.NODES.objectNode().<ObjectNode>set("columns", columns).set("rows", rows);
     }
 
-    private static ArrayNode fromRow(InternalRow row, RowType type) {
+    static ArrayNode fromRow(InternalRow row, RowType type) {
         ArrayNode values = Values.NODES.arrayNode().add(row.getRowKind().shortString());
         for (int i = 0; i < type.getFieldCount(); i++) {
             values.add(Values.encode(row, i, type.getTypeAt(i)));

@@ -16,6 +16,7 @@ from lakebed.format.avro.rows import avro_shape, read_avro, stream_avro
 from lakebed.format.file_rows import FileShape, Mask, check_columns, check_row_count
 from lakebed.format.orc.read import orc_shape, read_orc, stream_orc
 from lakebed.format.orc.timestamps import LtzStorage
+from lakebed.format.packed_changelog import unpacked
 from lakebed.format.parquet.read import parquet_shape, read_parquet, stream_parquet
 from lakebed.format.text.csv import read_csv
 from lakebed.format.text.json import read_json
@@ -84,6 +85,7 @@ def read_file(
         UnsupportedError: A format, a codec or a type that Lakebed does not read.
         NotFoundError: The file is missing.
     """
+    file_io, path = unpacked(file_io, path)
     match _format_of(path):
         case "avro":
             return read_avro(file_io, path, schema=schema, row_count=row_count, keep=keep)
@@ -118,6 +120,7 @@ def stream_file(
 
     A text file is decoded whole before its first rows come.
     """
+    file_io, path = unpacked(file_io, path)
     match _format_of(path):
         case "avro":
             yield from stream_avro(
@@ -153,6 +156,7 @@ def file_shape(
         columns: Names in the file.
         row_count: What the manifest says, for text files, which do not say it themselves.
     """
+    file_io, path = unpacked(file_io, path)
     kind = _format_of(path)
     if kind in _TEXTS:
         return FileShape(row_count or 0, file_io.size(path))

@@ -16,7 +16,7 @@ class DataFileSettings:
         zstd_level: Value of `file.compression.zstd-level`.
         block_bytes: Where a row group or a stripe ends: `file.block-size`, of Parquet files also
             `parquet.block.size`; None for the default.
-        dictionary: `parquet.enable.dictionary`; None for dictionaries of text alone.
+        dictionary: `parquet.enable.dictionary`; None for columns whose values repeat.
         page_bytes: `parquet.page.size`; None for the default.
         dictionary_page_bytes: `parquet.dictionary.page.size`; None for the default.
         is_ltz_legacy: `orc.timestamp-ltz.legacy.type`.

@@ -46,7 +46,7 @@ from lakebed.format.types import (
 # The stubs type it for each type of values and not for any.
 _chunked_array: Any = pa.chunked_array
 
-__all__ = ["FileColumn", "bare_type", "file_columns"]
+__all__ = ["FileColumn", "bare_type", "file_columns", "unchanged_fields"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,16 @@ def file_columns(fields: Sequence[DataField], file_schema: TableSchema) -> list[
     """
     by_id = {field.id: field for field in data_file_fields(file_schema)}
     return [_file_column(field, by_id.get(field.id)) for field in fields]
+
+
+def unchanged_fields(table_schema: TableSchema, file_schema: TableSchema) -> dict[str, DataField]:
+    """By present name, the fields that files of a schema have, with the present type."""
+    then = {field.id: field for field in file_schema.fields}
+    return {
+        now.name: then[now.id]
+        for now in table_schema.fields
+        if now.id in then and bare_type(now.type) == bare_type(then[now.id].type)
+    }
 
 
 def bare_type(kind: DataType) -> DataType:

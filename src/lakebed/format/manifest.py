@@ -173,7 +173,7 @@ ENTRY_COLUMNS = pa.schema([field for _, field in _leaves(MANIFEST_SCHEMA)])
 """The columns of manifest entries for planning, named as the fields of `ManifestEntry` and
 `DataFileMeta`; statistics are `key_min`, `key_max`, `key_null_counts`, `value_min`, ..."""
 
-_STATS_COLUMNS = {
+STATS_COLUMNS = {
     "key_stats": ("key_min", "key_max", "key_null_counts"),
     "value_stats": ("value_min", "value_max", "value_null_counts"),
 }
@@ -368,7 +368,7 @@ def _entry_from_row(row: dict[str, Any]) -> ManifestEntry:
         for name, value in row.items()
         if name in _FILE_FIELDS
     }
-    for name, columns in _STATS_COLUMNS.items():
+    for name, columns in STATS_COLUMNS.items():
         low, high, nulls = (row[column] for column in columns)
         file[name] = SimpleStats(
             min_values=low, max_values=high, null_counts=None if nulls is None else tuple(nulls)
@@ -393,7 +393,7 @@ def _entry_to_row(entry: ManifestEntry) -> dict[str, object]:
         value = getattr(entry.file, name)
         if isinstance(value, SimpleStats):
             values = (value.min_values, value.max_values, value.null_counts)
-            row.update(zip(_STATS_COLUMNS[name], values, strict=True))
+            row.update(zip(STATS_COLUMNS[name], values, strict=True))
         else:
             row[name] = value
     return row

@@ -23,8 +23,10 @@ from lakebed.format.partition_path import (
 
 __all__ = [
     "DEFAULT_PARTITION_NAME",
+    "FILE_INDEX_SUFFIX",
     "MAIN_BRANCH",
     "POSTPONE_BUCKET",
+    "UNFINISHED_MARK",
     "FileNames",
     "TablePaths",
     "branch_name_of",
@@ -32,10 +34,15 @@ __all__ = [
     "changelog_id_of",
     "consumer_id_of",
     "escape_path_name",
+    "expired_id_of",
     "file_index_name",
     "format_of",
     "format_partition",
+    "is_staging",
+    "later_file_index_name",
     "parse_partition",
+    "rollback_id_of",
+    "rollback_tag",
     "schema_id_of",
     "snapshot_id_of",
     "tag_name_of",
@@ -44,9 +51,14 @@ __all__ = [
 
 MAIN_BRANCH = "main"
 POSTPONE_BUCKET = -2
+FILE_INDEX_SUFFIX = ".index"
+UNFINISHED_MARK = ".lakebed-unfinished"
 
 # Names that begin with a dot are skipped by whoever lists the directory for data.
 _STAGING_PREFIX = ".lakebed-staging-"
+_EXPIRED_PREFIX = ".lakebed-expired-"
+_ROLLBACK_TAG_PREFIX = "lakebed-rollback-"
+_LATEST_HINT, _EARLIEST_HINT = "LATEST", "EARLIEST"
 _COMPRESSION_EXTENSIONS = frozenset({"gz", "bz2", "deflate", "snappy", "lz4", "zst"})
 
 
@@ -97,6 +109,11 @@ class TablePaths:
         return f"{self.schema_directory}/schema-{schema_id}"
 
     @property
+    def unfinished_mark(self) -> str:
+        """What lies beside the schemas of a branch while it is being made or deleted."""
+        return f"{self.schema_directory}/{UNFINISHED_MARK}"
+
+    @property
     def snapshot_directory(self) -> str:
         """Where the snapshots are listed."""
         return f"{self.metadata_directory}/snapshot"
@@ -105,15 +122,24 @@ class TablePaths:
         """A snapshot file."""
         return f"{self.snapshot_directory}/snapshot-{snapshot_id}"
 
+    def expired_snapshot(self, snapshot_id: int) -> str:
+        """What an expired snapshot was, as long as files that only it needed may be there."""
+        return f"{self.snapshot_directory}/{_EXPIRED_PREFIX}{snapshot_id}"
+
     @property
     def latest_hint(self) -> str:
         """The hint that names the newest snapshot."""
-        return f"{self.snapshot_directory}/LATEST"
+        return f"{self.snapshot_directory}/{_LATEST_HINT}"
 
     @property
     def earliest_hint(self) -> str:
         """The hint that names the oldest snapshot."""
-        return f"{self.snapshot_directory}/EARLIEST"
+        return f"{self.snapshot_directory}/{_EARLIEST_HINT}"
+
+    @property
+    def overwrites_hint(self) -> str:
+        """The hint that says which snapshots are overwrites."""
+        return f"{self.snapshot_directory}/.lakebed-overwrites"
 
     @property
     def tag_directory(self) -> str:
@@ -124,6 +150,10 @@ class TablePaths:
         """A tag file."""
         return f"{self.tag_directory}/tag-{name}"
 
+    def tag_success(self, name: str) -> str:
+        """The mark that a tag was made."""
+        return f"{self.tag_directory}/tag-success-file/{name}_SUCCESS"
+
     @property
     def changelog_directory(self) -> str:
         """Where changelogs that outlive their snapshots are listed."""
@@ -132,6 +162,16 @@ class TablePaths:
     def changelog(self, snapshot_id: int) -> str:
         """A changelog that outlives its snapshot."""
         return f"{self.changelog_directory}/changelog-{snapshot_id}"
+
+    @property
+    def latest_changelog_hint(self) -> str:
+        """The hint that names the newest changelog that outlives its snapshot."""
+        return f"{self.changelog_directory}/{_LATEST_HINT}"
+
+    @property
+    def earliest_changelog_hint(self) -> str:
+        """The hint that names the oldest one."""
+        return f"{self.changelog_directory}/{_EARLIEST_HINT}"
 
     @property
     def consumer_directory(self) -> str:
@@ -173,6 +213,10 @@ class TablePaths:
         """A partition's directory; the empty path is the table without partitions."""
         parts = (self.location, self.data_directory, partition_path)
         return "/".join(part for part in parts if part)
+
+    def partition_success(self, partition_path: str) -> str:
+        """The mark that a partition is done; in the table, wherever the data lies."""
+        return f"{self.location}/{partition_path}/_SUCCESS"
 
     def bucket(self, partition_path: str, bucket: int) -> str:
         """A bucket's directory."""
@@ -262,6 +306,21 @@ def snapshot_id_of(file_name: str) -> int | None:
     return _number_after("snapshot-", file_name)
 
 
+def expired_id_of(file_name: str) -> int | None:
+    """The id in the name of an expired snapshot's file; None for other names."""
+    return _number_after(_EXPIRED_PREFIX, file_name)
+
+
+def rollback_tag(snapshot_id: int) -> str:
+    """The tag of a snapshot while a table is rolled back to it."""
+    return f"{_ROLLBACK_TAG_PREFIX}{snapshot_id}"
+
+
+def rollback_id_of(tag_name: str) -> int | None:
+    """The snapshot id in the name of such a tag; None for other names."""
+    return _number_after(_ROLLBACK_TAG_PREFIX, tag_name)
+
+
 def schema_id_of(file_name: str) -> int | None:
     """The id in a schema's name; None for other names."""
     return _number_after("schema-", file_name)
@@ -287,6 +346,11 @@ def consumer_id_of(file_name: str) -> str | None:
     return _text_after("consumer-", file_name)
 
 
+def is_staging(directory_name: str) -> bool:
+    """Whether a directory is for files of one write that are not the table's yet."""
+    return directory_name.startswith(_STAGING_PREFIX)
+
+
 def bucket_of(directory_name: str) -> int | None:
     """The bucket in a directory's name; None for other names."""
     if directory_name == "bucket-postpone":
@@ -296,7 +360,12 @@ def bucket_of(directory_name: str) -> int | None:
 
 def file_index_name(data_file_name: str) -> str:
     """The first file index of a data file."""
-    return f"{data_file_name}.index"
+    return f"{data_file_name}{FILE_INDEX_SUFFIX}"
+
+
+def later_file_index_name(data_file_name: str, uuid: str) -> str:
+    """A file index of a data file that may have had one before."""
+    return f"{data_file_name}-{uuid}{FILE_INDEX_SUFFIX}"
 
 
 def format_of(file_name: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lakebed.errors import CorruptTableError
-from lakebed.format.json_text import parse_json_object
+from lakebed.format.json_text import format_json, parse_json_object
 from lakebed.format.snapshot import Snapshot
 
 _CREATE_TIME, _TIME_RETAINED = "tagCreateTime", "tagTimeRetained"
@@ -46,6 +46,30 @@ class Tag:
             create_time=_create_time(members.get(_CREATE_TIME), path),
             time_retained=_time_retained(members.get(_TIME_RETAINED), path),
         )
+
+
+def with_retention(
+    snapshot_file: bytes, *, create_time: datetime, time_retained: timedelta
+) -> bytes:
+    """The file of a tag with a retention.
+
+    Args:
+        snapshot_file: The file of its snapshot, which is that of a tag without one.
+        create_time: Local time of its making.
+        time_retained: How long it is kept, from 0 on.
+    """
+    time = list(create_time.timetuple()[:5])
+    if create_time.second or create_time.microsecond:
+        time.append(create_time.second)
+    if create_time.microsecond:
+        time.append(create_time.microsecond * 1000)
+    seconds, micros = divmod(time_retained // timedelta(microseconds=1), 1_000_000)
+    members = (
+        f'"{_CREATE_TIME}" : {format_json(time)}',
+        f'"{_TIME_RETAINED}" : {seconds}.{micros:06d}000',
+    )
+    head = snapshot_file.decode().rstrip().removesuffix("}").rstrip()
+    return ",\n  ".join((head, *members)).encode() + b"\n}"
 
 
 def _create_time(value: object, path: str) -> datetime | None:

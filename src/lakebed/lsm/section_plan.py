@@ -68,8 +68,8 @@ class SectionFile(Protocol):
         """Estimated decoded size of some columns."""
         ...
 
-    def read_columns(self, names: Sequence[str]) -> pa.Table:
-        """Columns by the table's names, whole, in file order."""
+    def read_columns(self, names: Sequence[str], keep: Mask | None = None) -> pa.Table:
+        """Columns by the table's names, in file order: of all rows, or of some."""
         ...
 
     def stream_columns(self, names: Sequence[str], *, batch_rows: int) -> Iterator[pa.Table]:

@@ -69,9 +69,10 @@ class SpilledRun:
         """Size of some columns in memory."""
         return sum(self.column_bytes[name] for name in names)
 
-    def read_columns(self, names: Sequence[str]) -> pa.Table:
-        """Columns, whole."""
-        return pa.Table.from_batches(self._batches(names))
+    def read_columns(self, names: Sequence[str], keep: Mask | None = None) -> pa.Table:
+        """Columns of all rows, or of some."""
+        rows = pa.Table.from_batches(self._batches(names))
+        return rows if keep is None else rows.filter(pa.array(keep))
 
     def stream_columns(self, names: Sequence[str], *, batch_rows: int) -> Iterator[pa.Table]:
         """The same, at most `batch_rows` at a time."""
@@ -95,14 +96,21 @@ class Spills:
         names: The table's columns.
         merging: How the rows of a key become one.
         budget_bytes: Memory that merging may take.
+        memory_option: The option that says how much there is.
     """
 
     def __init__(
-        self, names: Sequence[str], *, merging: Picking | Folding, budget_bytes: int
+        self,
+        names: Sequence[str],
+        *,
+        merging: Picking | Folding,
+        budget_bytes: int,
+        memory_option: str = "write-buffer-size",
     ) -> None:
         self._wanted = (*names, *SYSTEM_COLUMNS)
         self._merging = merging
         self._budget_bytes = budget_bytes
+        self._advice = f"raise {memory_option}"
         self._runs: list[SpilledRun] = []
         self._scratch = Scratch("spill")
 
@@ -118,7 +126,7 @@ class Spills:
             StorageError: The disk is full, or cannot be written.
         """
         problem = "a full write buffer cannot be spilled"
-        with self._scratch.writing(problem, advice="raise write-buffer-size"):
+        with self._scratch.writing(problem, advice=self._advice):
             written = self._written(run)
         if written is not None:
             self._runs.append(written)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lakebed.format.arrow.typing import ArrowChunks
+from lakebed.format.arrow.typing import ArrowArray, ArrowChunks, joined, taken
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.lsm.merge import (
     KeyGroups,
@@ -62,6 +62,10 @@ class GroupedRows:
 
 class Columns(Protocol):
     """Columns of some rows."""
+
+    def rows_at(self, names: Sequence[str], places: Positions) -> pa.Table:
+        """The columns of some rows, in the order of the places; no others need be decoded."""
+        ...
 
     def column(self, name: str) -> ArrowChunks:
         """The values as they lie, in no order."""
@@ -121,7 +125,7 @@ def _groups_of(plan: SectionPlan, *, budget_bytes: int) -> Iterator[GroupedRows]
         keys_share = len(grouped.groups.last) / max(plan.row_count, 1)
         column_bytes = _VALUE_COPIES * plan.value_bytes / len(plan.values)
         if plan.value_bytes * keys_share + column_bytes <= budget_bytes:
-            columns = _LaterColumns(plan, window.rows, batch_bytes=budget_bytes)
+            columns = _LaterColumns(plan, window, batch_bytes=budget_bytes)
             yield replace(grouped, columns=columns)
             return
     yield from _in_windows(plan, budget_bytes=budget_bytes)
@@ -133,6 +137,9 @@ class _DecodedColumns:
 
     rows: pa.Table
 
+    def rows_at(self, names: Sequence[str], places: Positions) -> pa.Table:
+        return pa.table(_taken_columns(self.rows, names, places))
+
     def column(self, name: str) -> ArrowChunks:
         return self.rows.column(name)
 
@@ -140,13 +147,41 @@ class _DecodedColumns:
 class _LaterColumns:
     """Columns decoded when they are asked for, a batch of them at a time; one batch is held."""
 
-    def __init__(self, plan: SectionPlan, sorting: pa.Table, *, batch_bytes: int) -> None:
+    def __init__(self, plan: SectionPlan, window: "_Window", *, batch_bytes: int) -> None:
         self._plan = plan
-        self._sorting = sorting
+        self._sorting = window.rows
+        self._positions = window.positions
         self._pending = list(plan.values)
         self._held: pa.Table | None = None
         column_bytes = _VALUE_COPIES * plan.value_bytes // len(plan.values) + 1
         self._batch_size = max(batch_bytes // column_bytes, 1)
+
+    def rows_at(self, names: Sequence[str], places: Positions) -> pa.Table:
+        later = [name for name in names if name not in self._sorting.column_names]
+        at_hand = [name for name in names if name not in later]
+        columns = _taken_columns(self._sorting, at_hand, places)
+        # Not beside what is decoded now: one batch is held.
+        self._held = None
+        positions = self._positions[places]
+        wanted = np.zeros(self._plan.row_count, np.bool_)
+        wanted[positions] = True
+        ranks = np.cumsum(wanted)[positions] - 1
+        for start in range(0, len(later), self._batch_size):
+            batch = later[start : start + self._batch_size]
+            columns |= _taken_columns(self._wanted_rows(batch, wanted), batch, ranks)
+        return pa.table({name: columns[name] for name in names})
+
+    def _wanted_rows(self, names: Sequence[str], wanted: Mask) -> pa.Table:
+        """Columns of some rows of the section, in the order of its files."""
+        masks = [
+            (file, wanted[start : start + file.row_count])
+            for file, start in zip(self._plan.files, self._plan.starts, strict=True)
+        ]
+        # One at least, which knows the types.
+        read = [(file, keep) for file, keep in masks if keep.any()] or masks[:1]
+        return pa.concat_tables(
+            file.read_columns(names, None if keep.all() else keep) for file, keep in read
+        )
 
     def column(self, name: str) -> ArrowChunks:
         if name in self._sorting.column_names:
@@ -164,6 +199,12 @@ class _LaterColumns:
                 ]
             )
         return self._held.column(name)
+
+
+def _taken_columns(
+    rows: pa.Table, names: Sequence[str], places: Positions
+) -> dict[str, ArrowArray]:
+    return {name: taken(joined(rows.column(name)), places) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ _CODEC = value_type("word")
 _NAMES = value_type("names")
 _BOOLEAN = value_type("boolean")
 _INTEGER = value_type("integer")
+_LONG = value_type("long")
 _DURATION = value_type("duration")
 _COUNT = ValueType(name="integer from 1", parse=values.parse_positive)
 _LONG_COUNT = ValueType(name="long from 1", parse=values.parse_positive_long)
@@ -234,6 +235,12 @@ WRITES = (
     _acts("commit.min-retry-wait", _DURATION, "10 ms", meaning="the first wait between tries"),
     _acts("commit.max-retry-wait", _DURATION, "10 s", meaning="the longest wait between tries"),
     _acts("commit.timeout", _DURATION, None, meaning="how long a commit is tried again"),
+    _acts(
+        "commit.strict-mode.last-safe-snapshot",
+        _LONG,
+        None,
+        meaning="after which snapshot others may not compact or overwrite the same partitions",
+    ),
     _acts("commit.user-prefix", _TEXT, None, meaning="how names of commit users begin"),
     _acts(
         "snapshot.ignore-empty-commit",
@@ -296,6 +303,9 @@ DELETION_VECTORS = acting(
     deletion-vectors.bitmap64 | boolean | false | whether the marks are 64-bit bitmaps
     deletion-vector.index-file.target-size | size | 2 mb | the size of a file of marks
     """
+) + acting(
+    "deletion-vectors.merge-on-read | boolean | false | whether level 0 is merged when reading",
+    for_scan=True,
 )
 
 # Spark's writes that match columns by name act on these.

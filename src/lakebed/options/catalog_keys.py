@@ -1,11 +1,12 @@
 """Which options may a catalog or a session be given?
 
-Options of a store (`s3.*`, `fs.*`) are the store's business and are passed on.
+Options of a store (`s3.*`, `fs.*`) are in `options/store_keys.py`.
 """
 
 from lakebed.options import values
 from lakebed.options.option import NEITHER, Option, Standing, value_type
 from lakebed.options.rows import refused, tuning
+from lakebed.options.store_keys import STORES
 from lakebed.options.values import ValueType
 
 
@@ -34,6 +35,13 @@ SESSION: tuple[Option, ...] = (
         default=None,
         standing=Standing.ACTS,
         meaning="threads that read in this process; else one a core",
+    ),
+    Option(
+        key="lakebed.compaction.max-commits",
+        value_type=ValueType(name="integer from 1", parse=values.parse_positive),
+        default="1",
+        standing=Standing.ACTS,
+        meaning="into how many commits a compaction may fall that somebody asks for",
     ),
     _acts(
         "lakebed.commit.single-writer",
@@ -98,7 +106,6 @@ _NOT_YET = refused(
     resolving-file-io.enabled | boolean | false | whether a table lies in several stores
     location-in-properties | boolean | false | whether Hive keeps a location as a property
     hive-conf-dir | text | | where Hive's settings are
-    hadoop-conf-dir | text | | where Hadoop's settings are
     metastore.client.class | text | | which class talks to Hive
     """,
     changes=NEITHER,
@@ -127,16 +134,4 @@ _SPEED = tuning(
     """
 )
 
-_STORES = tuple(
-    _acts(f"{prefix}.*", "text", None, meaning=f"a setting of {store}; passed on")
-    for prefix, store in (
-        ("s3", "S3"),
-        ("s3a", "S3"),
-        ("fs", "a store"),
-        ("dfs", "HDFS"),
-        ("hadoop", "Hadoop"),
-        ("security", "Kerberos"),
-    )
-)
-
-CATALOG: tuple[Option, ...] = (*SESSION, *_CATALOG, *_NOT_YET, *_SPEED, *_STORES)
+CATALOG: tuple[Option, ...] = (*SESSION, *_CATALOG, *_NOT_YET, *_SPEED, *STORES)

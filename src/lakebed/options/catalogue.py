@@ -7,6 +7,7 @@ turned into the current one.
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.options.acting_keys import ACTING
@@ -15,11 +16,14 @@ from lakebed.options.catalog_keys import CATALOG, SESSION
 from lakebed.options.compaction_keys import COMPACTION
 from lakebed.options.data_keys import DATA
 from lakebed.options.engine_keys import ENGINES
+from lakebed.options.expiry_keys import EXPIRY
 from lakebed.options.file_keys import FILE_OPTIONS
 from lakebed.options.life_keys import LIFE
 from lakebed.options.merging_keys import MERGING
 from lakebed.options.option import Option, key_pattern
+from lakebed.options.partition_keys import PARTITIONS
 from lakebed.options.read_keys import READS
+from lakebed.options.tag_keys import TAGS
 
 
 class Catalogue:
@@ -67,6 +71,16 @@ class Catalogue:
         renamed = {self.current_key(key): text for key, text in options.items()}
         return renamed | {key: text for key, text in options.items() if key not in self._current}
 
+    def held(self, options: Mapping[str, str], keys: Iterable[str]) -> dict[str, Any]:
+        """The values that hold by key, None where there is none; old keys count too.
+
+        Raises:
+            InvalidArgumentError: A text is no value of its option.
+        """
+        given = self.with_current_keys(options)
+        texts = {key: given.get(key, self[key].default) for key in keys}
+        return {key: None if text is None else self[key].parse(text) for key, text in texts.items()}
+
     def unknown(self, key: str) -> str:
         """The sentence that a key is not known, naming the nearest."""
         near = get_close_matches(key, [*self._options, *self._current], n=1, cutoff=0.6)
@@ -76,7 +90,20 @@ class Catalogue:
 
 TABLE_OPTIONS = Catalogue(
     "table",
-    (*ACTING, *BUCKETS, *MERGING, *COMPACTION, *DATA, *READS, *FILE_OPTIONS, *LIFE, *ENGINES),
+    (
+        *ACTING,
+        *BUCKETS,
+        *MERGING,
+        *COMPACTION,
+        *EXPIRY,
+        *PARTITIONS,
+        *TAGS,
+        *DATA,
+        *READS,
+        *FILE_OPTIONS,
+        *LIFE,
+        *ENGINES,
+    ),
 )
 CATALOG_OPTIONS = Catalogue("catalog", CATALOG)
 SESSION_OPTIONS = Catalogue("session", SESSION)

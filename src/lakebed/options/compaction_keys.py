@@ -27,6 +27,13 @@ _ACTING = acting(
     lookup-compact.max-interval | integer | | how long a gentle compaction waits
     changelog-producer.row-deduplicate | boolean | false | whether equal pairs are left out
     changelog-producer.row-deduplicate-ignore-fields | names | | columns not compared for that
+    record-level.expire-time | duration | | how long a row lives
+    record-level.time-field | text | | the column that a row's age is counted from
+    clustering.columns sink.clustering.by-columns | names | | columns that rows are laid out by
+    clustering.strategy sink.clustering.strategy | auto/order/zorder/hilbert | auto | how
+    clustering.incremental | boolean | false | whether compaction lays rows out, bit by bit
+    clustering.incremental.mode | global-sort/local-sort | global-sort | how far rows are sorted
+    zorder.var-length-contribution | integer | 8 | bytes of a text in a z-order
     """
 )
 

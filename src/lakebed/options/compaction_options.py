@@ -36,6 +36,8 @@ _KEYS = (
     "full-compaction.delta-commits",
     "changelog-producer.row-deduplicate",
     "changelog-producer.row-deduplicate-ignore-fields",
+    "record-level.expire-time",
+    "record-level.time-field",
 )
 _HOURS = range(-1, 25)
 
@@ -67,6 +69,8 @@ class CompactionOptions:
         full_delta_commits: `full-compaction.delta-commits`.
         row_deduplicate: `changelog-producer.row-deduplicate`.
         not_compared: `changelog-producer.row-deduplicate-ignore-fields`.
+        record_expire_time: `record-level.expire-time`.
+        record_time_field: `record-level.time-field`.
     """
 
     run_trigger: int
@@ -90,6 +94,8 @@ class CompactionOptions:
     full_delta_commits: int | None
     row_deduplicate: bool
     not_compared: tuple[str, ...]
+    record_expire_time: timedelta | None
+    record_time_field: str | None
 
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> "CompactionOptions":
@@ -98,7 +104,7 @@ class CompactionOptions:
         Raises:
             InvalidArgumentError: A text is no value of its option.
         """
-        held = _held(TABLE_OPTIONS.with_current_keys(options))
+        held = TABLE_OPTIONS.held(options, _KEYS)
         merging = MergeOptions.parse(options)
         with_lookup = merging.with_lookup or merging.engine is MergeEngine.FIRST_ROW
         is_gentle = with_lookup and held["lookup-compact"] == "GENTLE"
@@ -130,19 +136,13 @@ class CompactionOptions:
             full_delta_commits=held["full-compaction.delta-commits"],
             row_deduplicate=held["changelog-producer.row-deduplicate"],
             not_compared=held["changelog-producer.row-deduplicate-ignore-fields"] or (),
+            record_expire_time=held["record-level.expire-time"],
+            record_time_field=held["record-level.time-field"],
         )
 
     def small_file_size(self, target_file_size: int) -> int:
         """Below which size a file is small, where `target-file-size` is so many bytes."""
         return int(target_file_size * self.small_file_ratio)
-
-
-def _held(given: Mapping[str, str]) -> dict[str, Any]:
-    """The value that holds, by key; None where there is none."""
-    texts = {key: given.get(key, TABLE_OPTIONS[key].default) for key in _KEYS}
-    return {
-        key: None if text is None else TABLE_OPTIONS[key].parse(text) for key, text in texts.items()
-    }
 
 
 def _at_least(least: int, held: Mapping[str, Any], key: str) -> int:

@@ -18,17 +18,11 @@ _MERGING_OTHERWISE = refused(
 
 # The incoming rows would be understood otherwise; what is stored reads the same.
 _ROW_KINDS = refused(
-    """
-    write.sequence-number-init-mode | scan/snapshot | scan | where a writer finds its first number
-    delete.force-produce-changelog | boolean | false | whether a batch DELETE writes changelog
-    """,
+    "write.sequence-number-init-mode | scan/snapshot | scan | where a writer's numbers begin",
     changes=WRITING,
 )
 
-_DELETION_VECTORS = refused(
-    "deletion-vectors.merge-on-read | boolean | false | whether level 0 is merged when reading",
-    changes=WRITING,
-) + promises(
+_DELETION_VECTORS = promises(
     "deletion-vectors.modifiable | boolean | false | whether the mode may be changed later"
 )
 
@@ -79,11 +73,7 @@ _KEY_INDEXES = refused(
 )
 
 # Columns stored apart, or partial files joined by row id.
-_ROW_TRACKING = refused(
-    "row-tracking.enabled | boolean | false | whether rows have ids",
-    changes=WRITING,
-    immutable=True,
-) + refused(
+_DATA_EVOLUTION = refused(
     """
     data-evolution.enabled | boolean | false | whether files of some columns are joined by row id
     blob-field | names | | columns stored as blobs
@@ -117,7 +107,7 @@ DATA: tuple[Option, ...] = (
     *_PLACES,
     *_FILES,
     *_KEY_INDEXES,
-    *_ROW_TRACKING,
+    *_DATA_EVOLUTION,
     *_APART,
     *_ICEBERG,
 )

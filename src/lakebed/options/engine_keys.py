@@ -31,7 +31,6 @@ _MEMORY = tuning(
     write.batch-size orc.write.batch-size | integer | 1024 | rows of a batch that is written
     write.data-evolution.update-conflict-retry.max-attempts | integer | 20 | tries of an UPDATE
     write.data-evolution.update-conflict-retry.wait-ms | long | 10 | waits between them
-    zorder.var-length-contribution | integer | 8 | bytes of a text in a z-order
     """
 )
 

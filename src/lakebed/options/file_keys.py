@@ -19,7 +19,7 @@ _FORMATS = acting(
     parquet.block.size | integer | | the size of a row group in bytes; file.block-size goes first
     parquet.page.size | integer | | the size of a Parquet page in bytes
     parquet.dictionary.page.size | integer | | the most bytes of a dictionary
-    parquet.enable.dictionary | boolean | | whether columns have dictionaries; else those of text
+    parquet.enable.dictionary | boolean | | dictionaries always or never; else where values repeat
     parquet.compression.codec.zstd.level | integer | | how hard zstd compresses Parquet files
     orc.timestamp-ltz.legacy.type | boolean | true | whether ORC instants are clocks of a zone
     """
@@ -51,4 +51,10 @@ _FILE_INDEXES = acting(
     """
 )
 
-FILE_OPTIONS: tuple[Option, ...] = (*_FORMATS, *_STATISTICS, *_FILE_INDEXES)
+_ROW_IDS = acting(
+    "row-tracking.enabled | boolean | false | whether rows have ids", immutable=True
+) + acting(
+    "row-tracking.partition-group-on-commit | boolean | true | whether row ids go by partition"
+)
+
+FILE_OPTIONS: tuple[Option, ...] = (*_FORMATS, *_STATISTICS, *_FILE_INDEXES, *_ROW_IDS)

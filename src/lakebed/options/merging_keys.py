@@ -60,6 +60,7 @@ _CHANGELOG_FILES = acting(
     changelog-file.compression | word | | how changelog files are compressed
     changelog-file.format | word | | the format of changelog files
     changelog-file.stats-mode | text | | the statistics of changelog files
+    delete.force-produce-changelog | boolean | false | whether a DELETE of all rows is told, too
     """
 )
 

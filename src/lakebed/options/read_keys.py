@@ -41,8 +41,6 @@ _SCANS = promises(
 _STREAMS = promises(
     """
     consumer-id | text | | under which name a stream's position is kept
-    consumer.changelog-only | boolean | false | whether a consumer protects changelogs alone
-    consumer.expiration-time | duration | | when a silent consumer is forgotten
     consumer.ignore-progress | boolean | false | whether a new stream ignores the kept position
     consumer.mode | exactly-once/at-least-once | exactly-once | when the position is kept
     scan.bounded.watermark | long | | the watermark that ends a stream

@@ -95,7 +95,10 @@ class TableOptions:
     commit_min_retry_wait: timedelta
     commit_max_retry_wait: timedelta
     commit_timeout: timedelta | None
+    row_tracking_enabled: bool
+    row_tracking_partition_group_on_commit: bool
     commit_user_prefix: str | None
+    commit_strict_mode_last_safe_snapshot: int | None
     snapshot_ignore_empty_commit: bool | None
     source_split_target_size: int
     source_split_open_file_cost: int

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
@@ -25,7 +26,7 @@ from lakebed.spark.names import TableName, quoted, split_name
 from lakebed.spark.places import scan_options
 from lakebed.spark.reader import scan_frame
 from lakebed.spark.registry import Registry, find_registry
-from lakebed.spark.types import to_table_schema
+from lakebed.spark.types import to_arrow_schema, to_table_schema
 from lakebed.spark.writer import write_frame
 from lakebed.table.reading.scan import Scan
 from lakebed.table.table import Table
@@ -210,11 +211,18 @@ class Lake:
 
     def empty(self) -> DataFrame:
         """What a statement without an answer returns."""
-        return self.spark.createDataFrame([], StructType([]))
+        # Known to be empty without a job, as a frame of a list is not.
+        return self.spark.range(1).limit(0).select()
 
     def frame(self, rows: Sequence[tuple[object, ...]], fields: Sequence[StructField]) -> DataFrame:
-        """A small answer."""
-        return self.spark.createDataFrame(list(rows), StructType(list(fields)))
+        """A small answer; from Arrow, so that no job brings it back."""
+        schema = StructType(list(fields))
+        arrow = to_arrow_schema(schema)
+        columns = [[row[place] for row in rows] for place in range(len(arrow))]
+        arrays = [
+            pa.array(column, field.type) for column, field in zip(columns, arrow, strict=True)
+        ]
+        return self.spark.createDataFrame(pa.table(arrays, schema=arrow), schema)
 
 
 def _scan(

@@ -1,22 +1,24 @@
 """How does a scan become a frame?
 
 Files whose rows are the table's rows, under the names of today, go to Spark's own Parquet reader:
-no row passes through Python, and Catalyst prunes. The rest is read in Python workers, by few and
-large tasks, and only surviving rows of needed columns cross to the JVM. Tables of metadata are
+no row passes through Python, and Catalyst prunes. Where deletion vectors mark some of their rows,
+it leaves these out if that costs less (`marked_files`). The rest is read in Python workers, by few
+and large tasks, and only surviving rows of needed columns cross to the JVM. Tables of metadata are
 small: their rows are made here, in the driver.
 """
 
 import pickle
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from lakebed.format.types import DataField
+from lakebed.spark.marked_files import MarkedFiles
 from lakebed.spark.registry import Registry
 from lakebed.spark.types import is_native, to_arrow_schema, to_spark_schema
 from lakebed.spark.worker import ReadSplits, to_schema
@@ -31,6 +33,18 @@ _GROUP_BYTES = 256 << 20
 _PATTERN_SIGNS = frozenset("*?[]{}\\")
 
 
+class Weighted(Protocol):
+    """What has a size to be read."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes on disk."""
+        ...
+
+
+Piece = TypeVar("Piece", bound=Weighted)
+
+
 def scan_frame(spark: SparkSession, registry: Registry, scan: Scan | MetadataScan) -> DataFrame:
     """The rows of a scan as a frame.
 
@@ -42,27 +56,45 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan | MetadataSca
     plan = scan.plan()
     fields = [plan.reader.table_schema.field(name) for name in plan.reader.columns]
     schema = to_spark_schema(fields)
-    raw: list[Split] = []
+    whole: list[Split] = []
+    marked: list[Split] = []
     merging: list[Split] = []
     for split in plan.splits:
-        (raw if plan.reader.reads_as_stored(split) else merging).append(split)
-    if not _reads_natively(spark, registry, fields, splits=raw):
-        raw, merging = [], [*merging, *raw]
+        if not plan.reader.reads_as_stored(split):
+            merging.append(split)
+        else:
+            (marked if _is_marked(split) else whole).append(split)
+    if not _reads_natively(spark, registry, fields, splits=[*whole, *marked]):
+        whole, marked, merging = [], [], [*whole, *marked, *merging]
+    marked_files = MarkedFiles.of(scan, marked)
+    if marked and not marked_files.are_worth_it(spark, columns=len(fields)):
+        marked, merging = [], [*marked, *merging]
     frames = []
-    if raw:
-        paths = [_uri(path) for split in raw for path in split.file_paths]
-        frames.append(_native_frame(spark, schema, paths))
+    as_they_are = [
+        file.path
+        for split in (*whole, *marked)
+        for file in split.files
+        if file.deletion_vector is None
+    ]
+    if as_they_are:
+        frames.append(_native_frame(spark, schema, as_they_are))
+    if marked:
+        frames.append(marked_files.unmarked(_native_frame(spark, schema, marked_files.paths)))
     if merging:
         frames.append(split_frame(spark, registry, merging, reader=plan.reader, schema=schema))
     if not frames:
         return spark.createDataFrame([], schema)
-    return frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
+    return reduce(DataFrame.unionAll, frames)
+
+
+def _is_marked(split: Split) -> bool:
+    return any(file.deletion_vector is not None for file in split.files)
 
 
 def split_frame(
     spark: SparkSession,
     registry: Registry,
-    splits: Sequence[Split],
+    splits: Sequence[Piece],
     *,
     reader: object,
     schema: StructType,
@@ -94,18 +126,6 @@ def _local_frame(spark: SparkSession, scan: MetadataScan) -> DataFrame:
     return spark.createDataFrame(rows if rows.num_rows else [], schema)
 
 
-class Weighted(Protocol):
-    """What has a size to be read."""
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes on disk."""
-        ...
-
-
-Piece = TypeVar("Piece", bound=Weighted)
-
-
 def grouped(splits: Sequence[Piece], *, count: int) -> list[list[Piece]]:
     """Splits in groups of about equal size: one a core, or more where they are large.
 
@@ -129,7 +149,7 @@ def _native_frame(spark: SparkSession, schema: StructType, paths: Sequence[str])
         .option("mergeSchema", "false")
         .option("datetimeRebaseMode", "CORRECTED")
         .option("int96RebaseMode", "CORRECTED")
-        .parquet(*paths)
+        .parquet(*map(_uri, paths))
     )
 
 
@@ -141,17 +161,18 @@ def _reads_natively(
         return False
     if any(not path.endswith(".parquet") or _PATTERN_SIGNS & set(path) for path in paths):
         return False
-    scheme = urlsplit(_uri(paths[0])).scheme
-    if scheme not in registry.visible_schemes:
-        registry.visible_schemes[scheme] = _is_visible(spark, _uri(paths[0]))
-    return registry.visible_schemes[scheme]
+    uri = urlsplit(_uri(paths[0]))
+    store = f"{uri.scheme}://{uri.netloc}"
+    if store not in registry.visible_stores:
+        registry.visible_stores[store] = _is_visible(spark, _uri(paths[0]))
+    return registry.visible_stores[store]
 
 
 def _is_visible(spark: SparkSession, path: str) -> bool:
     """Whether Spark's JVM has a file system for the path; the answer comes with the schema."""
     try:
         return bool(spark.read.parquet(path).columns)
-    except PySparkException:
+    except Exception:  # noqa: BLE001 - of a missing file system Spark says so in Java's own errors
         return False
 
 

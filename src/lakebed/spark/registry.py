@@ -49,7 +49,7 @@ class Registry:
         current_catalog: The attached catalog that is current; None while one of Spark's is.
         current_database: The current database of that catalog.
         functions: Temporary functions that were created for bucketing.
-        visible_schemes: Whether Spark's JVM reads files of a scheme, where that was tried.
+        visible_stores: Whether Spark's JVM reads files of a store, where that was tried.
         has_checked_workers: Whether Python workers are known to import Lakebed.
         micros: Has Spark's Parquet writer store instants as tables do.
     """
@@ -58,7 +58,7 @@ class Registry:
     current_catalog: str | None = None
     current_database: str = "default"
     functions: set[str] = field(default_factory=set)
-    visible_schemes: dict[str, bool] = field(default_factory=dict)
+    visible_stores: dict[str, bool] = field(default_factory=dict)
     has_checked_workers: bool = False
     micros: HeldSetting = field(default_factory=_micros)
     _parallelism: int | None = field(default=None, init=False)

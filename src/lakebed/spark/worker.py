@@ -8,6 +8,7 @@ import os
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, Self, cast
 
 import pyarrow as pa
@@ -174,6 +175,32 @@ class RunWork:
             for number in cast("list[int]", batch.column(0).to_pylist()):
                 work = cast("Work", pickle.loads(self.pieces[number]))
                 yield _outcome(work.run)
+
+
+@dataclass(frozen=True, slots=True)
+class RunCalls:
+    """Calls a function for each value of the groups whose numbers come in.
+
+    Attributes:
+        function: The pickled function.
+        groups: Pickled values, group by group.
+    """
+
+    function: bytes
+    groups: tuple[bytes, ...]
+
+    def __call__(self, batches: Batches) -> Batches:
+        """One row a group: its number and what the calls gave, or why they gave nothing."""
+        _use_one_thread()
+        function = cast("Callable[[object], object]", pickle.loads(self.function))
+        for batch in batches:
+            for number in cast("list[int]", batch.column(0).to_pylist()):
+                yield _outcome(partial(self._called, function, number))
+
+    def _called(
+        self, function: Callable[[object], object], number: int
+    ) -> tuple[int, list[object]]:
+        return number, list(map(function, pickle.loads(self.groups[number])))
 
 
 def _outcome(write: Callable[[], object]) -> pa.RecordBatch:

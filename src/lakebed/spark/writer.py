@@ -29,6 +29,7 @@ from lakebed.spark.worker import WriteRows
 from lakebed.spark.workers import check_workers
 from lakebed.table.committing import commit, delete_written
 from lakebed.table.compaction.after_write import compact_written
+from lakebed.table.partition_life.after_write import age_partitions, check_partitions
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.routers import rows_writer
 from lakebed.table.row_changes import append_changes, overwrite_changes
@@ -106,6 +107,7 @@ def write_frame(
     if snapshot is not None:
         run = partial(run_job, frame.sparkSession, registry)
         compact_written(parts, messages, carry_out=run)
+        age_partitions(parts, snapshot, messages)
     return snapshot
 
 
@@ -126,6 +128,7 @@ def commit_written(
         overwrite: What to replace.
         is_overwrite: Whether rows are replaced.
     """
+    check_partitions(parts, messages)
     if not is_overwrite:
         added = append_changes(parts, messages, base=base, operation=Operation.WRITE)
         return commit(parts, added, messages)

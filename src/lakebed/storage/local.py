@@ -15,7 +15,7 @@ compared before an error is believed.
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,15 +23,11 @@ from typing import Final
 
 import pyarrow as pa
 
-from lakebed.errors import (
-    AlreadyExistsError,
-    InvalidArgumentError,
-    NotFoundError,
-    StorageError,
-)
+from lakebed.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, StorageError
 from lakebed.storage.disk import Disk, storage_errors
 from lakebed.storage.file_io import FileStatus, PutResult
-from lakebed.storage.uri import join, parse_location
+from lakebed.storage.store_options import SINGLE_WRITER, flag
+from lakebed.storage.uri import Location, join, parse_location
 
 _NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
@@ -350,6 +346,11 @@ class LocalFileIO:
                     self.disk.unlink(path)
         with suppress(FileNotFoundError):
             self.disk.remove_directory(directory)
+
+
+def open_store(_location: Location, options: Mapping[str, str]) -> LocalFileIO:
+    """The local disk; `lakebed.commit.single-writer` is the one option that it reads."""
+    return LocalFileIO(single_writer=flag(options, [SINGLE_WRITER], default=False))
 
 
 @contextmanager

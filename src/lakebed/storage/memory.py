@@ -6,7 +6,7 @@ it cannot be pickled, because a copy in another process would silently be anothe
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NoReturn
@@ -21,7 +21,7 @@ from lakebed.errors import (
     UnsupportedError,
 )
 from lakebed.storage.file_io import FileStatus, PutResult
-from lakebed.storage.uri import join, parse_location
+from lakebed.storage.uri import Location, join, parse_location
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +216,11 @@ class MemoryFileIO:
 
 PROCESS_MEMORY = MemoryFileIO()
 """The store behind `memory:` locations: one a process, as one disk is behind `file:`."""
+
+
+def open_store(_location: Location, _options: Mapping[str, str]) -> MemoryFileIO:
+    """The store of this process, whatever the location."""
+    return PROCESS_MEMORY
 
 
 def _parts(path: str) -> tuple[str, ...]:

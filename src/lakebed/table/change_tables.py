@@ -14,13 +14,14 @@ from lakebed.errors import InvalidArgumentError, UnsupportedError
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.predicate.expressions import Expression, columns_of, split_by_columns
 from lakebed.format.predicate.parser import parse_predicate
+from lakebed.format.row_tracking import tracked_schema
 from lakebed.format.schema import TableSchema
 from lakebed.format.types import ArrayType, AtomicType, DataField, TypeRoot, with_nullability
 from lakebed.options.values import parse_boolean
 from lakebed.table.parts import TableParts, chosen_columns
 from lakebed.table.planning.visibility import Visibility
 from lakebed.table.reading.change_rows import AuditRows, BinlogRows
-from lakebed.table.reading.row_tracking import TrackedRows, TrackedSource, tracked_schema
+from lakebed.table.reading.row_tracking import TrackedRows, TrackedSource
 from lakebed.table.reading.scan import RowForm, Scan
 from lakebed.table.reading.scan_plan import ScanSource
 from lakebed.table.reading.scan_source import SnapshotSource

@@ -3,10 +3,12 @@
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from lakebed.errors import CommitUnknownError, StorageError
+from lakebed.errors import CommitConflictError, CommitUnknownError, StorageError
 from lakebed.format.data_file_meta import DataFileMeta
 from lakebed.format.snapshot import Snapshot
+from lakebed.table.expiry.expire import expire_after_commit
 from lakebed.table.parts import TableParts
+from lakebed.table.tags.automatic import tag_after_commit
 from lakebed.table.writing.changes import Changes
 from lakebed.table.writing.commit import BATCH_COMMIT_IDENTIFIER, CommitStamp
 from lakebed.table.writing.commit_message import CommitMessage
@@ -27,9 +29,11 @@ def commit(
     identifier: int | None = None,
     watermark: int | None = None,
     properties: Mapping[str, str] | None = None,
-    force: bool = False,
+    force: bool | None = None,
 ) -> Snapshot | None:
     """Commits, and deletes the files when it is certain that nobody will refer to them.
+
+    Then tags are made that are due, and the snapshots expire that the table keeps no longer.
 
     Args:
         parts: The table.
@@ -39,11 +43,13 @@ def commit(
         identifier: Commit identifier; None for a commit that is never replayed.
         watermark: Event time up to which all rows are there.
         properties: More members for the snapshot.
-        force: Whether a commit without changes makes a snapshot, as it does where the table says
+        force: Whether a commit without changes makes a snapshot; None as the table says, by
             `snapshot.ignore-empty-commit` = false.
     """
     prefix = parts.options.commit_user_prefix
     fresh = parts.session.effects.fresh_uuid()
+    if force is None:
+        force = parts.options.snapshot_ignore_empty_commit is False
     try:
         stamp = CommitStamp(
             schema_id=max((parts.schema.id, *parts.schemas.list_ids())),
@@ -52,12 +58,12 @@ def commit(
             watermark=watermark,
             properties=properties or {},
         )
-        snapshot = parts.committer.commit(
-            changes,
-            stamp,
-            force=force or parts.options.snapshot_ignore_empty_commit is False,
-        )
+        snapshot = parts.committer.commit(changes, stamp, force=force)
     except CommitUnknownError:
+        raise
+    except CommitConflictError as error:
+        if not error.was_visible:
+            delete_written(parts, messages)
         raise
     except Exception:
         delete_written(parts, messages)
@@ -66,17 +72,24 @@ def commit(
         delete_written(parts, messages)
     elif snapshot.changelog_manifest_list is None:
         _delete(parts, _changelog_paths(parts, messages))
+    if snapshot is not None:
+        tag_after_commit(parts, snapshot)
+        expire_after_commit(parts)
     return snapshot
 
 
 def delete_written(parts: TableParts, messages: Sequence[CommitMessage]) -> None:
     """Deletes the new files of messages that no snapshot will name."""
     for message in messages:
-        replaced = {file.file_name for file in message.deleted_files}
+        replaced = {file.file_name: file for file in message.deleted_files}
         directory = parts.split_files.bucket_directory(message.partition, message.bucket)
-        # A file that only rises to another level is not ours to delete.
+        # A file that only rises to another level, or gets another index, is not ours to delete.
         new = [file for file in message.new_files if file.file_name not in replaced]
         _delete(parts, _file_paths(new, directory))
+        for file in message.new_files:
+            before = replaced.get(file.file_name)
+            if before is not None:
+                _delete(parts, _extra_paths(file, directory, but=before.extra_files))
         _delete(parts, map(parts.index_paths.of, message.new_index_files))
     _delete(parts, _changelog_paths(parts, messages))
 
@@ -91,10 +104,16 @@ def _changelog_paths(parts: TableParts, messages: Sequence[CommitMessage]) -> It
 def _file_paths(files: Sequence[DataFileMeta], directory: str) -> Iterator[str]:
     """The files and what belongs to them, which lies beside them."""
     for file in files:
-        path = file.external_path or f"{directory}/{file.file_name}"
-        yield path
-        for name in file.extra_files:
-            yield f"{path.rpartition('/')[0]}/{name}"
+        yield file.external_path or f"{directory}/{file.file_name}"
+        yield from _extra_paths(file, directory)
+
+
+def _extra_paths(file: DataFileMeta, directory: str, *, but: Sequence[str] = ()) -> Iterator[str]:
+    if file.external_path is not None:
+        directory = file.external_path.rpartition("/")[0]
+    for name in file.extra_files:
+        if name not in but:
+            yield f"{directory}/{name}"
 
 
 def _delete(parts: TableParts, paths: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from lakebed.table.metadata.partitions import EveryPartition, PartitionFilter, P
 from lakebed.table.parts import TableParts
 from lakebed.table.writing.partition_spec import converted_spec, partitions_of_specs
 
-__all__ = ["Partitions", "chosen_partitions"]
+__all__ = ["Partitions", "chosen_partitions", "named_partitions"]
 
 Partitions = str | Mapping[str, object] | Sequence[Mapping[str, object]] | None
 """Values of partition columns, of one partition or several, or their text; None for all."""
@@ -39,9 +39,9 @@ def chosen_partitions(
         raise InvalidArgumentError("partitions and where cannot be used together; give one of them")
     if where is not None and has_where:
         return _matching(parts, where)
-    if partitions is None or not has_partitions:
+    if not has_partitions:
         return EveryPartition()
-    specs = _specs(parts, partitions)
+    specs = named_partitions(parts, partitions)
     return partitions_of_specs([converted_spec(spec, parts.schema) for spec in specs], parts.schema)
 
 
@@ -66,9 +66,14 @@ def _matching(parts: TableParts, where: str | Expression) -> PartitionFilter:
     return PartitionsMatching(predicate, schema.partition_type.fields)
 
 
-def _specs(
-    parts: TableParts, partitions: str | Mapping[str, object] | Sequence[Mapping[str, object]]
-) -> Sequence[Mapping[str, object]]:
+def named_partitions(parts: TableParts, partitions: Partitions) -> Sequence[Mapping[str, object]]:
+    """The values of partition columns that name partitions; texts of a procedure are parsed.
+
+    Raises:
+        InvalidArgumentError: No partition is named, or a text is none.
+    """
+    if partitions is None or not _is_given(partitions):
+        raise InvalidArgumentError("partitions names no partition; write dt=2026-01-01,hh=8")
     if isinstance(partitions, str):
         texts = partitions.rstrip("; ").split(";")
         return [_parsed(text, parts) for text in texts]

@@ -13,6 +13,7 @@ from lakebed.options.acceptance import check_openable
 from lakebed.options.table_options import TableOptions
 from lakebed.options.values import parse_boolean
 from lakebed.storage.file_io import FileIO
+from lakebed.table.metadata.branches import Branches
 from lakebed.table.metadata.changelogs import Changelogs
 from lakebed.table.metadata.entries import bucket_counts, max_sequence_numbers
 from lakebed.table.metadata.index_paths import INDEX_IN_BUCKET, IndexPaths
@@ -31,6 +32,8 @@ from lakebed.table.reading.scan_plan import ScanSource
 from lakebed.table.session import Session
 from lakebed.table.writing.bucket_writer import BucketWrites
 from lakebed.table.writing.commit import Committer, RetryPolicy
+from lakebed.table.writing.row_ids import RowIds
+from lakebed.table.writing.strict_mode import StrictMode
 
 _DATA_DIRECTORY = "data-file.path-directory"
 
@@ -107,10 +110,10 @@ class TableParts:
 
     def of_branch(self, name: str) -> "TableParts | None":
         """The same table seen from a branch, with the options of that; None where there is none."""
-        paths = self.paths.of_branch(name)
-        schema = Schemas(self.file_io, paths).latest()
+        schema = Branches(self.file_io, self.paths).find_schema(name)
         if schema is None:
             return None
+        paths = self.paths.of_branch(name)
         return TableParts.of(
             schema, paths=paths, file_io=self.file_io, session=self.session, scan_options={}
         )
@@ -177,8 +180,20 @@ class TableParts:
                 timeout_ms=round(timeout.total_seconds() * 1000) if timeout else None,
             ),
             effects=effects,
+            strict_mode=self._strict_mode,
+            row_ids=RowIds(options.row_tracking_partition_group_on_commit)
+            if options.row_tracking_enabled
+            else None,
             writes_earliest=not options.write_only,
         )
+
+    @property
+    def _strict_mode(self) -> StrictMode | None:
+        last_safe = self.options.commit_strict_mode_last_safe_snapshot
+        # -1 spares the first commit of a committer, and each commit of Lakebed's has its own.
+        if last_safe is None or last_safe == -1:
+            return None
+        return StrictMode(last_safe=last_safe, snapshots=self.snapshots, manifests=self.manifests)
 
     @property
     def history(self) -> History:

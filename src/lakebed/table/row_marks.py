@@ -1,14 +1,13 @@
 """How are rows marked deleted in an append table with deletion vectors, whose files stay?"""
 
 from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
-from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.deletion_vector import EncodedVector
-from lakebed.format.predicate.evaluation import evaluate
+from lakebed.format.predicate.evaluation import true_rows
 from lakebed.format.predicate.expressions import Expression, columns_of
 from lakebed.format.snapshot import Snapshot
 from lakebed.lsm.section_plan import Mask
@@ -19,6 +18,7 @@ from lakebed.table.parts import TableParts
 from lakebed.table.planning.split import Split, SplitFile
 from lakebed.table.reading.read import SplitReader
 from lakebed.table.reading.scan_source import SnapshotSource
+from lakebed.table.spreading import Spread, threads
 from lakebed.table.writing.commit_message import CommitMessage
 from lakebed.table.writing.deletion_vector_files import DeletionVectorFiles, VectorChanges
 
@@ -26,19 +26,21 @@ RowsOf = Callable[[SplitFile], Mask]
 
 
 def mark_matching(
-    parts: TableParts, snapshot: Snapshot, where: str | Expression
+    parts: TableParts, snapshot: Snapshot, where: str | Expression | None
 ) -> list[CommitMessage]:
-    """Marks the rows for which a condition is true; as `mark_rows`.
+    """Marks the rows for which a condition is true, all rows without one; as `mark_rows`.
 
     Raises:
         InvalidArgumentError: An unknown column or a bad condition.
     """
     scan = parts.scan(SnapshotSource(snapshot=snapshot), where=where)
     predicate = scan.reader.predicate
-    if predicate is None:
-        return []
-    reader = replace(scan.reader, predicate=None, columns=tuple(sorted(columns_of(predicate))))
     paths = {path for split in scan.plan().splits for path in split.file_paths}
+    if predicate is None:
+        return mark_rows(
+            parts, snapshot, paths, rows_of=lambda file: np.ones(file.row_count, np.bool_)
+        )
+    reader = replace(scan.reader, predicate=None, columns=tuple(sorted(columns_of(predicate))))
     return mark_rows(
         parts, snapshot, paths, rows_of=lambda file: _matching(reader, file, predicate)
     )
@@ -73,9 +75,9 @@ def mark_rows(
     )
     messages: list[CommitMessage] = []
     try:
-        with ThreadPoolExecutor(max(parts.session.read_threads, 1)) as pool:
+        with threads(parts) as spread:
             for stored in bucket_files(parts, snapshot, EveryPartition(), names=names):
-                messages += marks.of_bucket(stored, pool)
+                messages += marks.of_bucket(stored, spread)
     except BaseException:
         delete_written(parts, messages)
         raise
@@ -83,10 +85,8 @@ def mark_rows(
 
 
 def _matching(reader: SplitReader, file: SplitFile, predicate: Expression) -> Mask:
-    flags = [np.zeros(0, np.bool_)]
-    for batch in reader.read(Split.of_file(file)):
-        found = pc.fill_null(evaluate(predicate, batch), False)  # noqa: FBT003
-        flags.append(found.to_numpy(zero_copy_only=False))
+    tables = (pa.Table.from_batches([batch]) for batch in reader.read(Split.of_file(file)))
+    flags = [np.zeros(0, np.bool_), *(true_rows(predicate, rows) for rows in tables)]
     removed = reader.removed(file)
     rows = np.zeros(file.row_count, np.bool_)
     rows[slice(None) if removed is None else ~removed] = np.concatenate(flags)
@@ -109,12 +109,12 @@ class _Marks:
     paths: frozenset[str]
     rows_of: RowsOf
 
-    def of_bucket(self, stored: BucketFiles, pool: ThreadPoolExecutor) -> list[CommitMessage]:
+    def of_bucket(self, stored: BucketFiles, spread: Spread) -> list[CommitMessage]:
         """What deletes the rows of a bucket; nothing where it has none."""
         files = [file for file in stored.files.values() if file.split_file.path in self.paths]
         vectors: dict[str, EncodedVector] = {}
         gone = []
-        for file, vector in zip(files, pool.map(self._vector, files), strict=True):
+        for file, vector in zip(files, spread(self._vector, files), strict=True):
             if vector is None:
                 continue
             if vector.cardinality == file.meta.row_count:

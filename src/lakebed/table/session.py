@@ -42,6 +42,7 @@ class Session:
         time_zone: `lakebed.time-zone`; the system's where not given.
         merge_memory: `lakebed.merge.memory` in bytes.
         read_threads: `lakebed.read.threads`.
+        compaction_max_commits: `lakebed.compaction.max-commits`.
         effects: The effects.
     """
 
@@ -49,6 +50,7 @@ class Session:
     time_zone: tzinfo
     merge_memory: int
     read_threads: int
+    compaction_max_commits: int
     effects: Effects
 
     @classmethod
@@ -64,6 +66,7 @@ class Session:
             time_zone=_time_zone(given.time_zone),
             merge_memory=given.merge_memory,
             read_threads=given.read_threads or os.cpu_count() or 1,
+            compaction_max_commits=given.compaction_max_commits,
             effects=effects,
         )
 

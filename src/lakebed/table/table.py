@@ -10,10 +10,8 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Literal, overload
-
-import pyarrow as pa
+from datetime import datetime
+from typing import Literal
 
 from lakebed.format.paths import MAIN_BRANCH, TablePaths
 from lakebed.format.predicate.expressions import Expression
@@ -22,20 +20,23 @@ from lakebed.format.snapshot import Snapshot
 from lakebed.options.acceptance import OptionReport, report
 from lakebed.options.values import OptionValue
 from lakebed.storage.file_io import FileIO
-from lakebed.table.compaction.idle import idle_partitions
-from lakebed.table.compaction.job import compaction_job
-from lakebed.table.compaction.postponed import place_postponed
+from lakebed.table.branching import Branching
+from lakebed.table.inspection import Inspection
+from lakebed.table.lifetime import Lifetime
+from lakebed.table.maintenance import Maintenance
 from lakebed.table.metadata.snapshots import Snapshots
-from lakebed.table.partition_choice import Partitions, chosen_partitions
 from lakebed.table.parts import TableParts
 from lakebed.table.planning.visibility import Visibility
 from lakebed.table.reading.scan import Scan
 from lakebed.table.reading.scan_plan import ScanSource
-from lakebed.table.rescale import rescale
+from lakebed.table.repairs import Repairs
+from lakebed.table.rollback import Rollback
 from lakebed.table.row_changes import TableWriter, drop_partitions, overwrite
 from lakebed.table.row_deletes import delete_rows
+from lakebed.table.row_updates import update_rows
 from lakebed.table.scan_opening import open_scan
 from lakebed.table.session import Effects, Session
+from lakebed.table.tagging import Tagging
 
 
 def _clock_ms() -> int:
@@ -63,7 +64,7 @@ REAL_EFFECTS = Effects(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(Maintenance, Lifetime, Repairs, Branching, Rollback, Inspection, Tagging):
     """A table of the lake; made by a catalog or `lakebed.load_table`, never directly.
 
     Attributes:
@@ -265,95 +266,6 @@ class Table:
         """
         return drop_partitions(self.parts(), partitions)
 
-    def rescale(
-        self,
-        bucket_num: int | None = None,
-        partitions: Partitions = None,
-        where: str | Expression | None = None,
-    ) -> Snapshot | None:
-        """Writes partitions anew with another bucket count; their rows stay the same.
-
-        Args:
-            bucket_num: The bucket count; by default the table's option `bucket`.
-            partitions: Values of columns of one partition or several, or the procedure's text for
-                them: `dt=2026-01-01,hh=8;dt=2026-01-02`. All partitions by default.
-            where: A Spark SQL condition on partition columns instead.
-
-        Returns:
-            The new snapshot; None when every partition has that bucket count already.
-
-        Raises:
-            InvalidArgumentError: No bucket count that can be, a table without fixed buckets, a name
-                that is no partition column, or both `partitions` and `where`.
-            CommitConflictError: Another writer changed the partitions meanwhile; nothing is
-                visible.
-        """
-        return rescale(self.parts(), bucket_num=bucket_num, partitions=partitions, where=where)
-
-    @overload
-    def compact(
-        self,
-        compact_strategy: Literal["full", "minor"] = "full",
-        partitions: Partitions = None,
-        where: str | Expression | None = None,
-        *,
-        partition_idle_time: timedelta | str | None = None,
-        dry_run: Literal[False] = False,
-    ) -> Snapshot | None: ...
-
-    @overload
-    def compact(
-        self,
-        compact_strategy: Literal["full", "minor"] = "full",
-        partitions: Partitions = None,
-        where: str | Expression | None = None,
-        *,
-        partition_idle_time: timedelta | str | None = None,
-        dry_run: Literal[True],
-    ) -> pa.Table: ...
-
-    def compact(
-        self,
-        compact_strategy: Literal["full", "minor"] = "full",
-        partitions: Partitions = None,
-        where: str | Expression | None = None,
-        *,
-        partition_idle_time: timedelta | str | None = None,
-        dry_run: bool = False,
-    ) -> Snapshot | pa.Table | None:
-        """Makes few large files of many small ones; the rows stay the same.
-
-        Rows that wait for a bucket (`bucket` = -2) get theirs before, in a commit of their own.
-
-        Args:
-            compact_strategy: `full` compacts each bucket as a whole, `minor` what the options of
-                the table ask for now.
-            partitions: As for `rescale`.
-            where: A Spark SQL condition on partition columns instead.
-            partition_idle_time: Leaves out partitions that were changed within that time: a
-                timedelta, or a text such as `1 d`.
-            dry_run: Whether it is only said what would be done: `directory`, `why`, `files`,
-                `input_bytes`, `rewritten_bytes` and `output_level`, a row a compaction.
-
-        Returns:
-            The new snapshot; None when there was nothing to do.
-
-        Raises:
-            InvalidArgumentError: No such strategy, time, or choice of partitions.
-            CommitConflictError: Another writer compacted or deleted the same files meanwhile;
-                nothing is visible.
-            UnsupportedError: The table is one that Lakebed does not write.
-        """
-        parts = self.parts()
-        chosen = chosen_partitions(parts, partitions, where)
-        if partition_idle_time is not None:
-            chosen = idle_partitions(parts, chosen, partition_idle_time)
-        placed = None if dry_run else place_postponed(parts, chosen)
-        job = compaction_job(parts, compact_strategy, chosen)
-        if dry_run:
-            return job.table()
-        return job.carry_out() or placed
-
     def delete(self, where: str | Expression) -> Snapshot | None:
         """Deletes the rows for which a condition is true.
 
@@ -369,6 +281,30 @@ class Table:
                 visible.
         """
         return delete_rows(self.parts(), where)
+
+    def update(
+        self, assignments: Mapping[str, object], where: str | Expression | None = None
+    ) -> Snapshot | None:
+        """Gives columns new values in the rows for which a condition is true.
+
+        Args:
+            assignments: New values by column: a text is a Spark SQL expression over the row as it
+                was, such as `total + 1` or `'a text'`; anything else is a constant.
+            where: A Spark SQL condition on the columns; None for all rows.
+
+        Returns:
+            The new snapshot; None when no row matched.
+
+        Raises:
+            InvalidArgumentError: No assignment, an unknown column or one of the key, an expression
+                or a condition that cannot be.
+            InvalidDataError: A value that its column forbids, or that the merge engine would not
+                keep; nothing was written.
+            CommitConflictError: Another writer rewrote a file that holds a matching row; nothing is
+                visible.
+            UnsupportedError: Rows of the table cannot be updated.
+        """
+        return update_rows(self.parts(), assignments, where)
 
     def writer(self, user: str | None = None, identifier: int | None = None) -> "TableWriter":
         """Writes in several calls that are committed once, when the `with` block ends well.

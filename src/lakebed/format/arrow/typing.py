@@ -50,12 +50,17 @@ _arrow: Any = pa
 
 def nulls(count: int, kind: pa.DataType) -> ArrowArray:
     """That many nulls of a type."""
+    if pa.types.is_struct(kind) and kind.num_fields:
+        # Arrow's own have nulls inside, also where the type forbids them.
+        return taken(_arrow.array([None], kind), np.zeros(count, np.int64))
     array: ArrowArray = _arrow.nulls(count, kind)
     return array
 
 
 def repeated(value: ArrowScalar, count: int) -> ArrowArray:
     """A value, that many times."""
+    if not value.is_valid:
+        return nulls(count, value.type)
     array: ArrowArray = _arrow.repeat(value, count)
     return array
 

@@ -6,7 +6,7 @@ bits, of the other indexes the distinct values and a number a row.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import pyarrow as pa
@@ -24,7 +24,7 @@ from lakebed.format.file_index.range_bitmap_writing import RangeBitmapBuilder
 from lakebed.format.file_index.stored_values import is_indexable
 from lakebed.format.schema import TableSchema
 from lakebed.format.type_text import format_type
-from lakebed.format.types import AtomicType
+from lakebed.format.types import AtomicType, DataField
 from lakebed.options.index_options import (
     ColumnIndexOptions,
     column_indexes,
@@ -74,6 +74,25 @@ class FileIndexes:
             indexes=tuple((index, _column_type(schema, index)) for index in wanted),
             in_manifest_bytes_max=in_manifest_threshold(options),
         )
+
+    def of_file(self, fields: Mapping[str, DataField]) -> "FileIndexes":
+        """What of them a file of another schema can have.
+
+        Args:
+            fields: By the present name of a column what it was for the file
+                (`evolution.unchanged_fields`).
+        """
+        found = [
+            (replace(index, column=fields[index.column].name), kind)
+            for index, kind in self.indexes
+            if index.column in fields
+        ]
+        return replace(self, indexes=tuple(found))
+
+    @property
+    def names(self) -> frozenset[tuple[str, str]]:
+        """The column and the type of each."""
+        return frozenset((index.column, index.index_type) for index, _ in self.indexes)
 
     def builder(self) -> "FileIndexBuilder":
         """Takes the rows of one file."""

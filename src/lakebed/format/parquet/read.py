@@ -62,9 +62,13 @@ def read_parquet(
         int96 = int96_columns(file.metadata, schema.names)
         with _decoding(source, path):
             # polars reads INT96 as microseconds where other engines' metadata says so.
+            whole = None
             if not int96 and _is_flat(schema):
-                check_pages(file.metadata, source, path=path, names=schema.names)
-                frame = _decode_with_polars(file_io, path, schema.names, use_threads=use_threads)
+                whole = _whole(file_io, path, metadata=file.metadata, names=schema.names)
+            if whole is not None:
+                pages = source if isinstance(whole, str) else pa.BufferReader(whole)
+                check_pages(file.metadata, pages, path=path, names=schema.names)
+                frame = _decode_with_polars(whole, schema.names, use_threads=use_threads)
                 check_row_count(frame.height, path, file.metadata.num_rows)
                 # Filtered before it becomes Arrow: text is cheap to drop while it is views.
                 kept = frame if keep is None else frame.filter(pl.Series(keep))
@@ -159,12 +163,32 @@ def _batches(file: pq.ParquetFile, names: list[str], rows: int) -> Iterator[pa.T
         yield table
 
 
-def _decode_with_polars(
-    file_io: FileIO, path: str, names: list[str], *, use_threads: bool
-) -> pl.DataFrame:
+def _whole(
+    file_io: FileIO, path: str, *, metadata: pq.FileMetaData, names: list[str]
+) -> str | bytes | None:
+    """What polars decodes: a local path, or the bytes of a file most of which is wanted.
+
+    None of a distant file of which less is wanted: pyarrow fetches some columns alone.
+    """
     local = file_io.local_path(path)
+    if local is not None:
+        return local
+    wanted = passed_over = 0
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        for index in range(row_group.num_columns):
+            chunk = row_group.column(index)
+            # Columns of flat types have no dots but in their own names.
+            if chunk.path_in_schema in names:
+                wanted += chunk.total_compressed_size
+            else:
+                passed_over += chunk.total_compressed_size
+    return file_io.read(path) if wanted >= passed_over else None
+
+
+def _decode_with_polars(whole: str | bytes, names: list[str], *, use_threads: bool) -> pl.DataFrame:
     return pl.read_parquet(
-        file_io.read(path) if local is None else local,
+        whole,
         columns=names,
         parallel="auto" if use_threads else "none",
         glob=False,

@@ -1,7 +1,8 @@
 """How Arrow columns become a Parquet data file that every Paimon reader reads (format.md 11)."""
 
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Sequence
+from inspect import signature
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ from lakebed.errors import UnsupportedError
 from lakebed.format.data_file_settings import DataFileSettings
 from lakebed.format.fitted_rows import fitted
 from lakebed.format.held_sink import HeldSink
+from lakebed.format.parquet.dictionaries import dictionary_columns, leaf_paths
 from lakebed.format.parquet.footer import end_with_int96
 from lakebed.format.parquet.int96_write import as_stored, holds_nanos, stored_schema
 from lakebed.format.type_text import format_type
@@ -29,12 +31,17 @@ _CODECS: dict[str, Literal["zstd", "snappy", "gzip", "lz4", "none"]] = {
     "uncompressed": "none",
 }
 
+# Short pages are for readers that pass over some by an index of pages, which these files lack.
+# Libraries that know no such limit have none.
+_KNOWS_PAGE_ROWS = "max_rows_per_page" in signature(pq.ParquetWriter.__init__).parameters
+_PAGES: Any = {"max_rows_per_page": 1 << 30} if _KNOWS_PAGE_ROWS else {}
+
 
 class ParquetWriter:
     """Writes one file; each call of `write` appends a row group."""
 
     def __init__(self, sink: pa.NativeFile, schema: pa.Schema, settings: DataFileSettings) -> None:
-        """Writes the head of the file.
+        """Prepares the file, of which nothing is written before the first rows tell how.
 
         Args:
             sink: Where the bytes go; whoever opened it closes it.
@@ -46,13 +53,11 @@ class ParquetWriter:
         """
         self._schema = schema
         self._stored_schema = stored_schema(schema)
+        self._settings = settings
+        self._codec = parquet_codec(settings.compression)
         self._held = None if self._stored_schema.equals(self._schema) else HeldSink(sink)
-        self._writer = _open(
-            sink if self._held is None else pa.PythonFile(self._held, mode="w"),
-            self._stored_schema,
-            settings,
-            without_statistics=[each.name for each in self._schema if holds_nanos(each.type)],
-        )
+        self._sink = sink if self._held is None else pa.PythonFile(self._held, mode="w")
+        self._writer: pq.ParquetWriter | None = None
 
     def write(self, rows: pa.Table) -> None:
         """Appends rows, in the order and types of the columns.
@@ -63,14 +68,45 @@ class ParquetWriter:
         typed = fitted(rows, self._schema)
         if self._held is not None:
             typed = as_stored(typed, self._stored_schema)
-        self._writer.write_table(typed)
+        self._opened(typed).write_table(typed)
 
     def close(self) -> None:
         """Writes the footer."""
+        close = self._opened(self._stored_schema.empty_table()).close
         if self._held is None:
-            self._writer.close()
+            close()
         else:
-            self._held.end(self._writer.close, end_with_int96)
+            self._held.end(close, end_with_int96)
+
+    def _opened(self, first_rows: pa.Table) -> pq.ParquetWriter:
+        if self._writer is None:
+            wanted = self._settings.dictionary
+            self._writer = pq.ParquetWriter(
+                self._sink,
+                self._stored_schema,
+                compression=self._codec,
+                compression_level=self._settings.zstd_level if self._codec == "zstd" else None,
+                use_dictionary=dictionary_columns(first_rows) if wanted is None else wanted,  # type: ignore[arg-type]  # takes names too
+                dictionary_pagesize_limit=self._settings.dictionary_page_bytes,
+                data_page_size=self._settings.page_bytes,
+                store_schema=False,
+                store_decimal_as_integer=True,
+                write_page_checksum=True,
+                write_time_adjusted_to_utc=True,
+                write_statistics=self._described_columns(),
+                **_PAGES,
+            )
+        return self._writer
+
+    def _described_columns(self) -> list[str] | bool:
+        """Those with statistics."""
+        without = {each.name for each in self._schema if holds_nanos(each.type)}
+        return not without or [
+            path
+            for field in self._stored_schema
+            if field.name not in without
+            for path in leaf_paths(field, field.name)
+        ]
 
 
 def check_writable(fields: Sequence[DataField]) -> None:
@@ -102,62 +138,3 @@ def parquet_codec(compression: str) -> Literal["zstd", "snappy", "gzip", "lz4", 
             f"{', '.join(_CODECS)}"
         )
     return codec
-
-
-def _open(
-    sink: pa.NativeFile,
-    schema: pa.Schema,
-    settings: DataFileSettings,
-    *,
-    without_statistics: Sequence[str],
-) -> pq.ParquetWriter:
-    codec = parquet_codec(settings.compression)
-    described = [
-        path
-        for field in schema
-        if field.name not in without_statistics
-        for path in _leaf_paths(field, field.name)
-    ]
-    return pq.ParquetWriter(
-        sink,
-        schema,
-        compression=codec,
-        compression_level=settings.zstd_level if codec == "zstd" else None,
-        use_dictionary=_dictionary_columns(schema, settings.dictionary),  # type: ignore[arg-type]  # takes names too
-        dictionary_pagesize_limit=settings.dictionary_page_bytes,
-        data_page_size=settings.page_bytes,
-        store_schema=False,
-        store_decimal_as_integer=True,
-        write_page_checksum=True,
-        write_time_adjusted_to_utc=True,
-        write_statistics=described if without_statistics else True,
-    )
-
-
-def _dictionary_columns(schema: pa.Schema, wanted: bool | None) -> list[str] | bool:  # noqa: FBT001 - three values
-    """Dictionaries pay for text; for numbers they cost more time than they save bytes."""
-    if wanted is not None:
-        return wanted
-    if any(pa.types.is_nested(field.type) for field in schema):
-        return True
-    return [
-        field.name
-        for field in schema
-        if pa.types.is_string(field.type) or pa.types.is_binary(field.type)
-    ]
-
-
-def _leaf_paths(field: "pa.Field[pa.DataType]", path: str) -> Iterator[str]:
-    """The dotted paths of a file's columns, as its schema has them."""
-    kind = field.type
-    match kind:
-        case pa.ListType():
-            yield from _leaf_paths(kind.value_field, f"{path}.list.element")
-        case pa.MapType():
-            yield from _leaf_paths(kind.key_field, f"{path}.key_value.key")
-            yield from _leaf_paths(kind.item_field, f"{path}.key_value.value")
-        case pa.StructType():
-            for part in kind:
-                yield from _leaf_paths(part, f"{path}.{part.name}")
-        case _:
-            yield path

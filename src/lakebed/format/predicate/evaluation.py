@@ -11,6 +11,8 @@ fails, it is asked again of just the rows that earlier ones leave open.
 from collections.abc import Callable
 from functools import singledispatch
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.errors import InvalidArgumentError
@@ -41,7 +43,7 @@ from lakebed.format.predicate.like_pattern import like_regex
 from lakebed.format.predicate.text import format_expression
 from lakebed.format.types import AtomicType, TypeRoot
 
-__all__ = ["evaluate", "filter_table", "fold"]
+__all__ = ["evaluate", "filter_table", "fold", "literal_of"]
 
 
 # What a constant expression is evaluated on.
@@ -81,6 +83,18 @@ def filter_table(table: pa.Table, predicate: Expression | None) -> pa.Table:
     return table if predicate is None else table.filter(evaluate(predicate, table))
 
 
+def true_rows(predicate: Expression | None, table: pa.Table) -> npt.NDArray[np.bool_]:
+    """For which rows a predicate is TRUE; for all of them when there is none.
+
+    Raises:
+        InvalidArgumentError: As `evaluate` does.
+    """
+    if predicate is None:
+        return np.ones(table.num_rows, np.bool_)
+    found: npt.NDArray[np.bool_] = pc.fill_null(evaluate(predicate, table), False).to_numpy()  # noqa: FBT003
+    return found
+
+
 def fold(expression: Expression) -> Expression:
     """The constant that an expression over constants is; other expressions as they are.
 
@@ -93,14 +107,15 @@ def fold(expression: Expression) -> Expression:
         return expression
     if not all(isinstance(part, Literal) for part in parts):
         return expression
-    return Literal(_constant(_as_array(_values(expression, _ONE_ROW), 1)[0]), kind)
+    return literal_of(_as_array(_values(expression, _ONE_ROW), 1)[0], kind)
 
 
-def _constant(scalar: Values) -> LiteralValue:
+def literal_of(scalar: Values, kind: AtomicType) -> Literal:
+    """The constant of a type that is an Arrow value."""
     if not scalar.is_valid:
-        return None
+        return Literal(None, kind)
     value: LiteralValue = scalar.value if pa.types.is_temporal(scalar.type) else scalar.as_py()
-    return value
+    return Literal(value, kind)
 
 
 def _empty_batch(schema: pa.Schema) -> pa.RecordBatch:
@@ -134,7 +149,7 @@ def _(expression: Column, batch: pa.RecordBatch) -> Values:
     values = batch.column(index)
     if len(expression.path) > 1:
         values = pc.struct_field(values, list(expression.path[1:]))
-    if not isinstance(expression.type, AtomicType):
+    if not isinstance(expression.type, AtomicType) or expression.type.root is TypeRoot.VARIANT:
         return values
     wanted = value_arrow_type(expression.type)
     return values if values.type == wanted else pc.cast(values, wanted)

@@ -51,6 +51,11 @@ class AppendPick:
     why: str
 
     @property
+    def output_level(self) -> int:
+        """Append tables have no levels, but for clustering."""
+        return 0
+
+    @property
     def size_bytes(self) -> int:
         """What the files take."""
         return size_of(self.files)

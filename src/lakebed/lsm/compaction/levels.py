@@ -47,18 +47,19 @@ class Levels:
     runs: tuple[Run, ...]
 
     @classmethod
-    def of(cls, files: Iterable[DataFileMeta], *, count: int) -> "Levels":
+    def of(cls, files: Iterable[DataFileMeta], *, count: int, by_age: bool = True) -> "Levels":
         """The runs of a bucket's live files.
 
         Args:
             files: The files.
             count: `num-levels`; where a file stands higher there are more.
+            by_age: Whether level 0 is put in the order of age; files without keys have none.
         """
         by_level: dict[int, list[DataFileMeta]] = {}
         for file in files:
             by_level.setdefault(file.level, []).append(file)
-        newest = sorted(by_level.pop(0, ()), key=_newest_first)
-        runs = [Run(0, (file,)) for file in newest]
+        at_0 = by_level.pop(0, [])
+        runs = [Run(0, (file,)) for file in (sorted(at_0, key=_newest_first) if by_age else at_0)]
         runs += [Run(level, tuple(by_level[level])) for level in sorted(by_level)]
         return cls(max(count, max(by_level, default=0) + 1), tuple(runs))
 

@@ -20,12 +20,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from lakebed.format.arrow.typing import taken
 from lakebed.format.key_value import VALUE_KIND
 from lakebed.lsm.compaction.change_rows import KeyedRows, change_rows
 from lakebed.lsm.compaction.rewrite_plan import Tracking
 from lakebed.lsm.engines import Folding, Picking
-from lakebed.lsm.folding import values_of
 from lakebed.lsm.functions.groups import Mask
 from lakebed.lsm.merge import Kinds, Positions, are_adds
 from lakebed.lsm.section_plan import SectionFile, SectionPlan
@@ -33,6 +31,7 @@ from lakebed.lsm.windows import GroupedRows, Levels, grouped_rows
 from lakebed.lsm.write_buffer import SYSTEM_COLUMNS
 
 NOWHERE = -1
+_NO_ROWS: Positions = np.zeros(0, np.intp)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,53 +119,58 @@ class Rewriting:
         return looks_up or self.tracking is not Tracking.NONE
 
     def _compacted(self, grouped: GroupedRows, plan: SectionPlan) -> CompactedRows:
-        rows, keys = self._merged(grouped)
-        kinds = rows.column(VALUE_KIND.name).to_numpy()
         if grouped.levels is None:
-            return CompactedRows(rows=self._kept(rows, kinds, None), changelog=None)
+            results, _ = self._merged(grouped, keys=None, olds=_NO_ROWS)
+            return CompactedRows(rows=self._kept(results, None), changelog=None)
         past = _Past.of(grouped, grouped.levels, rewriting=self)
+        told = past.is_new & self.tells_changes
+        olds = np.flatnonzero(told & (past.before != NOWHERE))
+        results, before = self._merged(grouped, keys=past.moves | told, olds=past.before[olds])
         changelog = None
         if self.tells_changes:
-            changelog = self._changes(grouped, past, rows=rows, keys=keys)
+            changelog = self._changes(results, KeyedRows(olds, before), past)
         return CompactedRows(
-            rows=self._kept(rows, kinds, past.moves[keys]),
+            rows=self._kept(results, past.moves),
             changelog=changelog,
             dead=_by_file(grouped.positions[past.replaced], plan) if self.tells_dead else {},
         )
 
-    def _kept(self, rows: pa.Table, kinds: Kinds, moves: Mask | None) -> pa.Table:
-        kept = np.ones(len(kinds), np.bool_) if moves is None else moves
+    def _kept(self, results: KeyedRows, moves: Mask | None) -> pa.Table:
+        kept = np.ones(len(results.keys), np.bool_) if moves is None else moves[results.keys]
         if self.drops_deletes:
-            kept = kept & are_adds(kinds)
-        return rows if kept.all() else rows.filter(pa.array(kept))
+            kept = kept & are_adds(_kinds(results.rows))
+        return results.rows if kept.all() else results.rows.filter(pa.array(kept))
 
-    def _merged(self, grouped: GroupedRows) -> tuple[pa.Table, Positions]:
-        """The result of each key that has one, and which keys these are."""
+    def _merged(
+        self, grouped: GroupedRows, *, keys: Mask | None, olds: Positions
+    ) -> tuple[KeyedRows, pa.Table]:
+        """The results of the keys that are asked for, and rows that are there; others may come.
+
+        A merge engine that picks rows has both decoded together.
+        """
         wanted = (*self.names, *SYSTEM_COLUMNS)
         if isinstance(self.merging, Folding):
             # Levels tell the fold that newer rows hold older ones: only lookup makes that true.
             levels = grouped.levels if self.merging.with_lookup else None
             rows = replace(grouped, levels=levels, folds_single=self.looks_below)
             folded = self.merging.engine.fold(rows, self.names)
-            return folded.table(grouped, wanted), np.arange(len(folded.kinds))
+            results = KeyedRows(np.arange(len(folded.kinds)), folded.table(grouped, wanted))
+            return results, grouped.columns.rows_at(wanted, olds)
         winners = self.merging.pick(grouped.groups, grouped.kinds)
-        return _rows_at(grouped, winners, wanted), _keys_of(grouped, winners)
+        of_keys = _keys_of(grouped, winners)
+        if keys is not None:
+            winners, of_keys = winners[keys[of_keys]], of_keys[keys[of_keys]]
+        found = grouped.columns.rows_at(wanted, np.concatenate([winners, olds]))
+        return KeyedRows(of_keys, found.slice(0, len(winners))), found.slice(len(winners))
 
-    def _changes(
-        self, grouped: GroupedRows, past: "_Past", *, rows: pa.Table, keys: Positions
-    ) -> pa.Table:
+    def _changes(self, results: KeyedRows, before: KeyedRows, past: "_Past") -> pa.Table:
         """The changes of keys that got new rows; a first row keeps its kind."""
-        told = past.is_new
         if self.drops_known_keys:
-            return rows.filter(pa.array((told & (past.before == NOWHERE))[keys]))
-        olds = np.flatnonzero(told & (past.before != NOWHERE))
-        adds = are_adds(rows.column(VALUE_KIND.name).to_numpy())
-        news = np.flatnonzero(told[keys] & adds)
-        return change_rows(
-            KeyedRows(olds, _rows_at(grouped, past.before[olds], rows.column_names)),
-            KeyedRows(keys[news], rows.take(news)),
-            compared=self.compared,
-        )
+            is_first = past.is_new & (past.before == NOWHERE)
+            return results.rows.filter(pa.array(is_first[results.keys]))
+        news = np.flatnonzero(past.is_new[results.keys] & are_adds(_kinds(results.rows)))
+        after = KeyedRows(results.keys[news], results.rows.take(news))
+        return change_rows(before, after, compared=self.compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +194,7 @@ class _Past:
         groups = grouped.groups
         if len(groups.order) == 0:
             none = np.zeros(0, np.bool_)
-            nowhere = np.zeros(0, np.intp)
-            return cls(nowhere, none, none, nowhere)
+            return cls(_NO_ROWS, none, none, _NO_ROWS)
         starts, in_order = groups.firsts, levels[groups.order]
         counts = np.diff(groups.last, prepend=-1)
         if rewriting.tracking is Tracking.FULL:
@@ -228,9 +231,8 @@ def _by_file(positions: Positions, plan: SectionPlan) -> dict[int, Positions]:
     return found
 
 
-def _rows_at(grouped: GroupedRows, places: Positions, wanted: Sequence[str]) -> pa.Table:
-    """Some rows, decoding one column after the other."""
-    return pa.table({name: taken(values_of(grouped, name), places) for name in wanted})
+def _kinds(rows: pa.Table) -> Kinds:
+    return rows.column(VALUE_KIND.name).to_numpy()
 
 
 def _keys_of(grouped: GroupedRows, places: Positions) -> Positions:

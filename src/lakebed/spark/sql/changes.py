@@ -7,6 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.format.predicate.parser import parse_predicate
+from lakebed.options.values import parse_boolean
 from lakebed.spark.alignment import align_by_position
 from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
 from lakebed.spark.evolution import onto_table
@@ -16,6 +17,8 @@ from lakebed.spark.sql.queries import Arguments, run_query
 from lakebed.spark.sql.statements import Delete, Insert
 from lakebed.spark.sql.tokens import tokenize
 from lakebed.table.table import Table
+
+_FORCE_CHANGELOG = "delete.force-produce-changelog"
 
 
 def insert(lake: Lake, statement: Insert, given: Arguments) -> DataFrame | None:
@@ -55,18 +58,24 @@ def delete(lake: Lake, statement: Delete) -> DataFrame | None:
         return None
     table = lake.load(name)
     with spark_errors():
-        if statement.condition is None:
+        if statement.condition is None and not _tells_every_delete(table):
             table.truncate()
         else:
             qualifier = statement.alias or name.table
             predicate = parse_predicate(
-                _without_qualifier(statement.condition, qualifier),
+                _without_qualifier(statement.condition or "TRUE", qualifier),
                 table.schema.row_type,
                 time_zone=lake.time_zone,
                 case_sensitive=lake.is_case_sensitive,
             )
             table.delete(predicate)
     return lake.empty()
+
+
+def _tells_every_delete(table: Table) -> bool:
+    """Whether rows are deleted one by one, so that a changelog has them, though all of them go."""
+    forced = parse_boolean(table.options.get(_FORCE_CHANGELOG, "false"), _FORCE_CHANGELOG)
+    return forced and bool(table.primary_keys)
 
 
 def _partition(table: Table, partition: Mapping[str, str | None]) -> dict[str, str | None]:

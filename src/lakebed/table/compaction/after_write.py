@@ -15,6 +15,7 @@ from lakebed.options.compaction_options import CompactionOptions
 from lakebed.table.committing import commit, is_unaware
 from lakebed.table.compaction.job import CompactionJob
 from lakebed.table.metadata.partitions import PartitionsAmong
+from lakebed.table.partition_life.after_write import age_partitions, check_partitions
 from lakebed.table.parts import TableParts
 from lakebed.table.writing.changes import Changes
 from lakebed.table.writing.commit_message import CommitMessage
@@ -30,14 +31,19 @@ def commit_rows(
     user: str | None = None,
     identifier: int | None = None,
 ) -> Snapshot | None:
-    """Commits rows and compacts the buckets that they went to; arguments as of `commit`.
+    """Commits rows and does what follows in their buckets and partitions; arguments as of `commit`.
 
     Returns:
         The snapshot of the rows; None for no change.
+
+    Raises:
+        InvalidDataError: Rows of a partition that may not be; nothing was committed.
     """
+    check_partitions(parts, messages)
     snapshot = commit(parts, changes, messages, user=user, identifier=identifier)
     if snapshot is not None:
         compact_written(parts, messages)
+        age_partitions(parts, snapshot, messages)
     return snapshot
 
 

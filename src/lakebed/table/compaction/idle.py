@@ -1,8 +1,4 @@
-"""Which partitions were left alone for a while?
-
-A partition was changed when its youngest file was made, among them files that are gone since, as
-`$partitions` says it.
-"""
+"""Which partitions were left alone for a while?"""
 
 from datetime import timedelta
 
@@ -11,14 +7,12 @@ import pyarrow as pa
 from lakebed.errors import InvalidArgumentError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import python_values
-from lakebed.format.manifest import entry_schema
-from lakebed.format.manifest_file import read_manifest
 from lakebed.options.values import parse_duration
+from lakebed.table.metadata.partition_changes import partition_changes
 from lakebed.table.metadata.partitions import PartitionFilter, PartitionsAmong
 from lakebed.table.parts import TableParts
 
 _IDLE_TIME = "partition_idle_time"
-_COLUMNS = ("partition", "creation_time")
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -42,20 +36,10 @@ def idle_partitions(
     snapshot = parts.snapshots.latest()
     if snapshot is None:
         return PartitionsAmong(frozenset())
-    tables = [
-        read_manifest(
-            parts.file_io,
-            parts.paths.manifest(meta.file_name),
-            size=meta.file_size,
-            columns=_COLUMNS,
-        )
-        for meta in parts.manifests.files(snapshot)
-    ]
-    files = pa.concat_tables([entry_schema(_COLUMNS).empty_table(), *tables])
-    changed = files.group_by("partition").aggregate([("creation_time", "max")])
+    changes = partition_changes(parts.manifests, snapshot)
     # Both are times on the wall.
     until = parts.session.wall_clock_ms() - round(idle_time / _MILLISECOND)
-    millis = pc.cast(pc.cast(changed["creation_time_max"], pa.timestamp("ms")), pa.int64())
-    idle = changed["partition"].filter(pc.less_equal(pc.fill_null(millis, 0), until))
+    is_idle = pc.less_equal(pc.fill_null(changes["changed"], fill_value=0), until)
+    idle = changes["partition"].filter(is_idle)
     kept = idle.filter(pa.array(partitions.keep(idle.combine_chunks())))
     return PartitionsAmong(frozenset(python_values(kept)))

@@ -10,8 +10,10 @@ from lakebed.format.data_file_meta import DataFileMeta, FileSource
 from lakebed.lsm.compaction.pick import Pick
 from lakebed.lsm.compaction.rewrite_plan import Rewrite, RewritePlan, Upgrade
 from lakebed.lsm.compaction.rewriting import CompactedRows, Rewriting
+from lakebed.lsm.merge import Positions
 from lakebed.lsm.section_plan import Mask
 from lakebed.table.compaction.buckets import BucketFiles, StoredFile
+from lakebed.table.compaction.expired_rows import ExpiredRows
 from lakebed.table.metadata.index_files import IndexChanges
 from lakebed.table.planning.split import SplitSection
 from lakebed.table.reading.read import SplitReader
@@ -34,6 +36,7 @@ class KeyedCompaction:
         reader: Reads the table's columns and the system columns.
         writes: Opens files.
         vectors: Writes deletion vectors.
+        expired: Rows that are too old.
     """
 
     stored: BucketFiles
@@ -44,6 +47,7 @@ class KeyedCompaction:
     reader: SplitReader
     writes: BucketWrites
     vectors: DeletionVectorFiles
+    expired: ExpiredRows
 
     @property
     def output_level(self) -> int:
@@ -103,10 +107,8 @@ class KeyedCompaction:
             sections = [_joined(sections)]
         for runs in sections:
             older = self._older(runs) if rewriting.looks_below else []
-            taken = [*runs, *older]
-            for compacted in self._compacted(rewriting, taken):
+            for compacted in self._compacted(rewriting, [*runs, *older], output):
                 output.writers.files.gather(compacted.rows)
-                output.tell(compacted, taken)
         output.writers.files.roll()
         output.writers.changelog.roll()
 
@@ -117,16 +119,39 @@ class KeyedCompaction:
         rewriting = self.rewriting
         if not rewriting.tells_changes and not (rewriting.tells_dead and older):
             return
-        taken = [*runs, *older]
-        for compacted in self._compacted(rewriting, taken):
-            output.tell(compacted, taken)
+        for _ in self._compacted(rewriting, [*runs, *older], output):
+            pass
         output.writers.changelog.roll()
 
     def _compacted(
-        self, rewriting: Rewriting, runs: Sequence[Sequence[StoredFile]]
+        self, rewriting: Rewriting, runs: Sequence[Sequence[StoredFile]], output: "_Output"
     ) -> Iterator[CompactedRows]:
+        """What some runs become; their changes and dead rows have gone to the output."""
+        expired = self._expired(rewriting, runs)
         section = SplitSection(tuple(tuple(file.split_file for file in run) for run in runs))
-        return rewriting.rows_of(self.reader.section_files(section))
+        hidden = {file.split_file.path: rows for file, rows in expired}
+        for compacted in rewriting.rows_of(self.reader.section_files(section, hidden=hidden)):
+            output.tell(compacted, runs)
+            yield compacted
+        if rewriting.tells_dead:
+            for file, rows in expired:
+                if self._stays(file):
+                    output.mark_dead(file.meta, rows)
+
+    def _expired(
+        self, rewriting: Rewriting, runs: Sequence[Sequence[StoredFile]]
+    ) -> list[tuple[StoredFile, Mask]]:
+        """The files that have expired rows, and these; a key that stays is known for ever."""
+        return [
+            (file, rows)
+            for run in runs
+            for file in run
+            if not (rewriting.drops_known_keys and self._stays(file))
+            and (rows := self.expired.rows_of(file.split_file, self.reader)) is not None
+        ]
+
+    def _stays(self, file: StoredFile) -> bool:
+        return file.meta.level > self.plan.output_level
 
     def _vectors(self, dead: Mapping[str, Mask], rewritten: Collection[str]) -> IndexChanges:
         """Marks rows of files that stay, and drops the vectors of files that are rewritten."""
@@ -146,7 +171,7 @@ class KeyedCompaction:
         found = (
             file
             for file in self.stored.files.values()
-            if file.meta.level > self.plan.output_level and file.low <= high and file.high >= low
+            if self._stays(file) and file.low <= high and file.high >= low
         )
         ordered = sorted(found, key=lambda file: (file.meta.level, file.low))
         return [list(files) for _, files in groupby(ordered, key=lambda file: file.meta.level)]
@@ -185,9 +210,12 @@ class _Output:
             self.writers.changelog.gather(compacted.changelog)
         files = [file for run in runs for file in run]
         for place, rows in compacted.dead.items():
-            meta = files[place].meta
-            none = np.zeros(meta.row_count, np.bool_)
-            self.dead.setdefault(meta.file_name, none)[rows] = True
+            self.mark_dead(files[place].meta, rows)
+
+    def mark_dead(self, meta: DataFileMeta, rows: Positions | Mask) -> None:
+        """Takes dead rows of a file."""
+        none = np.zeros(meta.row_count, np.bool_)
+        self.dead.setdefault(meta.file_name, none)[rows] = True
 
 
 def _joined(sections: Sequence[Sequence[Sequence[StoredFile]]]) -> list[list[StoredFile]]:

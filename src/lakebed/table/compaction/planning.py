@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lakebed.format.snapshot import Snapshot
+from lakebed.lsm.clustering.row_sorter import RowOrdering
 from lakebed.lsm.compaction.append import AppendCompaction, AppendPick
 from lakebed.lsm.compaction.full import pick_full
 from lakebed.lsm.compaction.levels import Levels
@@ -19,6 +20,9 @@ from lakebed.options.merge_options import MergeOptions
 from lakebed.table.committing import is_unaware
 from lakebed.table.compaction.appended import AppendedCompaction
 from lakebed.table.compaction.buckets import BucketFiles, Place, bucket_files, vector_files
+from lakebed.table.compaction.clustered import Clustering
+from lakebed.table.compaction.expired_rows import ExpiredRows
+from lakebed.table.compaction.indexed import IndexRewrite
 from lakebed.table.compaction.keyed import KeyedCompaction
 from lakebed.table.metadata.partitions import PartitionFilter
 from lakebed.table.parts import TableParts
@@ -29,7 +33,7 @@ from lakebed.table.writing.deletion_vector_files import DeletionVectorFiles
 
 _TOLD_BY_COMPACTION = (ChangelogProducer.LOOKUP, ChangelogProducer.FULL_COMPACTION)
 
-Compaction = KeyedCompaction | AppendedCompaction
+Compaction = KeyedCompaction | AppendedCompaction | IndexRewrite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +46,15 @@ class Compactions:
         writes: Opens files.
         is_full: Whether buckets are compacted as a whole, as a user asks for it, or as the options
             say.
+        ordering: What all rows of a partition are sorted by, as a user asks for it; None where they
+            stay in their order.
     """
 
     parts: TableParts
     snapshot: Snapshot
     writes: BucketWrites
     is_full: bool
+    ordering: RowOrdering | None = None
 
     def of(
         self, partitions: PartitionFilter, *, places: frozenset[Place] | None = None
@@ -68,50 +75,85 @@ class Compactions:
         self, buckets: Sequence[BucketFiles], options: CompactionOptions
     ) -> list[Compaction]:
         due = []
+        expired = ExpiredRows.of(self.parts, options, buckets)
         for stored in buckets:
             levels = Levels.of(stored.metas, count=options.level_count)
-            pick = self._pick(levels, stored, options)
+            pick = self._pick(levels, stored, options, expired=expired.due)
             if pick is not None:
                 due.append((stored, levels, pick))
         if not due:
             # Most writes leave nothing to do, and should not pay for more than finding that.
             return []
-        keyed = _Keyed.of(self, options)
+        keyed = _Keyed.of(self, options, expired)
         found = [keyed.compaction(stored, levels, pick) for stored, levels, pick in due]
         return [each for each in found if each is not None]
 
-    def _pick(self, levels: Levels, stored: BucketFiles, options: CompactionOptions) -> Pick | None:
+    def _pick(
+        self,
+        levels: Levels,
+        stored: BucketFiles,
+        options: CompactionOptions,
+        *,
+        expired: frozenset[str],
+    ) -> Pick | None:
         if self.is_full:
-            return pick_full(levels, rewrites_all=options.rewrites_all, marked=stored.deleted_rows)
+            return pick_full(
+                levels,
+                rewrites_all=options.rewrites_all,
+                expired=expired,
+                marked=stored.deleted_rows,
+            )
         now_ms = self.parts.session.wall_clock_ms()
         return CompactionPolicy.of(options).pick(levels, now_ms=now_ms)
 
     def _appended(
         self, buckets: Sequence[BucketFiles], options: CompactionOptions
     ) -> list[Compaction]:
+        clustering = Clustering.of(self.parts, options)
+        if clustering is not None:
+            clustered = [
+                (stored, pick)
+                for stored in buckets
+                for pick in clustering.picks(stored, is_full=self.is_full)
+            ]
+            return self._rewritten(clustered, clustering.ordering)
         policy = AppendCompaction.of(self.parts.options, options)
         picks = [(stored, pick) for stored in buckets for pick in self._picks(policy, stored)]
+        return self._rewritten(picks, self.ordering)
+
+    def _rewritten(
+        self,
+        picks: Sequence[tuple[BucketFiles, AppendPick | Pick]],
+        ordering: RowOrdering | None,
+    ) -> list[Compaction]:
         if not picks:
             return []
         reader, vectors = self.reader(()), vector_files(self.parts)
+        is_tracked = self.parts.options.row_tracking_enabled
         return [
             AppendedCompaction(
                 stored=stored,
                 directory=self.directory(stored),
                 pick=pick,
                 reader=reader,
-                writes=self.writes,
+                writes=self.writes.tracked if is_tracked else self.writes,
                 vectors=vectors,
+                ordering=ordering,
+                is_tracked=is_tracked,
             )
             for stored, pick in picks
         ]
 
     def _picks(self, policy: AppendCompaction, stored: BucketFiles) -> list[AppendPick]:
+        if self.ordering is not None:
+            return [AppendPick(files=tuple(stored.metas), why=self.ordering.why)]
         if is_unaware(self.parts):
             return policy.pack(stored.metas, deleted=stored.deleted_rows)
+        pick = None
         if self.is_full:
             pick = policy.pick_full_bucket(stored.metas, deleted=stored.deleted_rows)
-        else:
+        if pick is None:
+            # Too few files for a full compaction may be enough for the usual one.
             pick = policy.pick_in_bucket(stored.metas)
         return [] if pick is None else [pick]
 
@@ -136,9 +178,12 @@ class _Keyed:
     merging: Picking | Folding
     reader: SplitReader
     vectors: DeletionVectorFiles
+    expired: ExpiredRows
 
     @classmethod
-    def of(cls, compactions: Compactions, options: CompactionOptions) -> "_Keyed":
+    def of(
+        cls, compactions: Compactions, options: CompactionOptions, expired: ExpiredRows
+    ) -> "_Keyed":
         parts = compactions.parts
         merge_options = MergeOptions.parse(parts.texts)
         return cls(
@@ -149,6 +194,7 @@ class _Keyed:
             merging=merging_of(parts.schema, parts.texts),
             reader=compactions.reader(SYSTEM_COLUMNS),
             vectors=vector_files(parts),
+            expired=expired,
         )
 
     def compaction(self, stored: BucketFiles, levels: Levels, pick: Pick) -> KeyedCompaction | None:
@@ -159,6 +205,7 @@ class _Keyed:
             self.rules,
             low_ranks=[file.low for file in picked],
             high_ranks=[file.high for file in picked],
+            expired=self.expired.due,
         )
         if not plan.steps:
             return None
@@ -171,6 +218,7 @@ class _Keyed:
             reader=self.reader,
             writes=self.compactions.writes,
             vectors=self.vectors,
+            expired=self.expired.in_bucket(stored),
         )
 
     def _rewriting(self, plan: RewritePlan, levels: Levels) -> Rewriting:

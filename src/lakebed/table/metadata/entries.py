@@ -2,8 +2,9 @@
 
 Pure, over the Arrow columns of `format.manifest.ENTRY_COLUMNS`; no object an entry.
 
-An entry's identity is (partition, bucket, level, file name). An ADD is live until a DELETE of its
-identity; a level upgrade is a DELETE and an ADD of one file under two identities.
+An entry's identity is (partition, bucket, level, file name) and what index the file has. An ADD is
+live until a DELETE of its identity; a file that rises to another level, or gets another index, is a
+DELETE and an ADD of one file under two identities.
 """
 
 from collections.abc import Iterable
@@ -17,12 +18,16 @@ from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import ArrowChunks, python_values
 from lakebed.format.data_file_meta import FileKind, ManifestEntry
 
-Identity = tuple[bytes, int, int, str]
+Identity = tuple[bytes, int, int, str, tuple[str, ...], bytes | None]
+
+_CODES_MAX = 1 << 62
 
 
 def identity(entry: ManifestEntry) -> Identity:
     """What makes two entries speak of the same file at the same place."""
-    return entry.partition, entry.bucket, entry.file.level, entry.file.file_name
+    file = entry.file
+    place = entry.partition, entry.bucket, file.level
+    return *place, file.file_name, file.extra_files, file.embedded_file_index
 
 
 def live_entries(entries: pa.Table, *, source: str) -> pa.Table:
@@ -69,10 +74,18 @@ def net_entries(entries: pa.Table, *, source: str) -> pa.Table:
 
 def live_identities(live: pa.Table) -> set[Identity]:
     """Identities of live files."""
-    columns = [
-        python_values(live.column(name)) for name in ("partition", "bucket", "level", "file_name")
-    ]
-    return set(zip(*columns, strict=True))
+    partitions, buckets, levels, names, extra, indexes = (
+        python_values(live.column(name))
+        for name in (
+            "partition",
+            "bucket",
+            "level",
+            "file_name",
+            "extra_files",
+            "embedded_file_index",
+        )
+    )
+    return set(zip(partitions, buckets, levels, names, map(tuple, extra), indexes, strict=True))
 
 
 def _are_distinct(column: ArrowChunks) -> bool:
@@ -81,10 +94,18 @@ def _are_distinct(column: ArrowChunks) -> bool:
 
 
 def _identity_codes(entries: pa.Table) -> npt.NDArray[np.int64]:
+    places = [entries.column(name) for name in ("partition", "bucket", "level")]
+    indexes = [
+        pc.binary_join(entries.column("extra_files"), "\0"),
+        pc.fill_null(entries.column("embedded_file_index"), b""),
+    ]
     codes = _dictionary_codes(entries.column("file_name"))
-    for column in ("partition", "bucket", "level"):
-        other = _dictionary_codes(entries.column(column))
-        codes = codes * (int(other.max(initial=0)) + 1) + other
+    for column in (*places, *indexes):
+        other = _dictionary_codes(column)
+        count = int(other.max(initial=0)) + 1
+        if int(codes.max(initial=0)) + 1 > _CODES_MAX // count:
+            _, codes = np.unique(codes, return_inverse=True)
+        codes = codes * count + other
     return codes
 
 

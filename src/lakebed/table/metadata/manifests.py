@@ -8,15 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from lakebed.errors import StorageError
-from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.avro.codec import RowChoice
-from lakebed.format.binary_row.codec import decode_rows, encode_rows
-from lakebed.format.data_file_meta import (
-    EMPTY_STATS,
-    FileKind,
-    ManifestEntry,
-    SimpleStats,
-)
+from lakebed.format.data_file_meta import FileKind, ManifestEntry
 from lakebed.format.index_manifest import (
     INDEX_COLUMNS,
     IndexManifestEntry,
@@ -42,9 +35,17 @@ from lakebed.format.snapshot import Snapshot
 from lakebed.format.statistics.stored import StatsColumns, bounds_from_stats
 from lakebed.format.types import DataField
 from lakebed.storage.file_io import FileIO
-from lakebed.table.metadata.entries import live_entries, net_entries
+from lakebed.table.metadata.entries import net_entries
 from lakebed.table.metadata.live_files import LiveScan
 from lakebed.table.metadata.manifest_merge import MergePolicy
+from lakebed.table.metadata.manifest_rewrite import ManifestRewrite
+from lakebed.table.metadata.manifest_writing import (
+    ManifestSettings,
+    ManifestWriter,
+    manifest_meta,
+    told_columns,
+)
+from lakebed.table.metadata.netting import IDENTITY_COLUMNS
 from lakebed.table.metadata.partitions import PartitionFilter, entries_of_partitions
 from lakebed.table.metadata.plan_step import EntryStep, PlanStep
 
@@ -98,14 +99,11 @@ class Manifests:
 
     def files(self, snapshot: Snapshot) -> list[ManifestFileMeta]:
         """The manifests that together say what is live."""
-        return [
-            meta
-            for name, size in (
-                (snapshot.base_manifest_list, snapshot.base_manifest_list_size),
-                (snapshot.delta_manifest_list, snapshot.delta_manifest_list_size),
-            )
-            for meta in self._list(name, size)
-        ]
+        return [*self.base_files(snapshot), *self.delta_files(snapshot)]
+
+    def base_files(self, snapshot: Snapshot) -> list[ManifestFileMeta]:
+        """The manifests of what was live before a snapshot."""
+        return self._list(snapshot.base_manifest_list, snapshot.base_manifest_list_size)
 
     def delta_files(self, snapshot: Snapshot) -> list[ManifestFileMeta]:
         """The manifests of what a snapshot changed."""
@@ -171,14 +169,35 @@ class Manifests:
             metas, read=self._read, threads=self.threads, source=self.paths.location
         )
 
-    def net(self, entries: pa.Table) -> pa.Table:
-        """The live ones among entries of whole partitions or buckets."""
-        return live_entries(entries, source=self.paths.location)
-
     def live(self, snapshot: Snapshot, *, partitions: PartitionFilter) -> pa.Table:
         """The live entries of some partitions at a snapshot."""
         step = EntryStep("partitions", lambda entries: entries_of_partitions(entries, partitions))
         return self.live_files(self.files(snapshot), LiveScan(steps=(step,)))[0]
+
+    def live_places(self, metas: Sequence[ManifestFileMeta]) -> pa.Table:
+        """Where the live files of manifests stand: `partition`, `manifest` and `row`.
+
+        Raises:
+            CorruptTableError: A manifest is damaged, or a file was added twice.
+        """
+        numbers = {meta.file_name: number for number, meta in enumerate(metas)}
+
+        def read(
+            meta: ManifestFileMeta, columns: frozenset[str] | None, choice: RowChoice | None
+        ) -> pa.Table:
+            entries = self._read(meta, columns, choice)
+            count = entries.num_rows
+            return entries.append_column(
+                "manifest", pa.array(np.full(count, numbers[meta.file_name]))
+            ).append_column("row", pa.array(np.arange(count)))
+
+        wanted = ["file_name", "partition", "manifest", "row"]
+        scan = LiveScan(
+            columns=frozenset(IDENTITY_COLUMNS), shrink=lambda adds: adds.select(wanted)
+        )
+        return scan.live_files(metas, read=read, threads=self.threads, source=self.paths.location)[
+            0
+        ]
 
     def delete_entries(self, live: pa.Table) -> list[ManifestEntry]:
         """DELETE entries for live ones, repeating all that the ADD said (format.md 7)."""
@@ -209,6 +228,7 @@ class Manifests:
         names: FileNames,
         changelog: Sequence[ManifestEntry] = (),
         index_files: pa.Table | None = None,
+        rewrite: ManifestRewrite | None = None,
     ) -> WrittenLists:
         """Writes the manifests and lists of the snapshot to come; on an error, leaves none.
 
@@ -219,11 +239,16 @@ class Manifests:
             changelog: ADD entries of changelog files.
             index_files: Every index file of the snapshot to come, as `INDEX_COLUMNS`; None for
                 those of `latest`.
+            rewrite: How the manifests of `latest` are written anew; None where few are merged, as
+                with every commit.
         """
         written: list[str] = []
         try:
             delta = self._write_manifests(entries, names, written)
-            base = self._merged(self.files(latest) if latest else [], names, written)
+            if rewrite is not None:
+                base = self._rewritten(rewrite, names, written)
+            else:
+                base = self._merged(self.files(latest) if latest else [], names, written)
             base_list, base_size = self._write_list(base, names, written)
             delta_list, delta_size = self._write_list(delta, names, written)
             changelog_list, changelog_size = None, None
@@ -287,9 +312,34 @@ class Manifests:
             if len(group) == 1:
                 merged += group
                 continue
-            left = net_entries(self.entries(group), source=self.paths.location)
-            merged += self._write_manifests(entries_from_columns(left), names, written)
+            writer = self._writer(names, written)
+            writer.write(net_entries(self.entries(group), source=self.paths.location))
+            merged += writer.finish()
         return merged
+
+    def _rewritten(
+        self, rewrite: ManifestRewrite, names: FileNames, written: list[str]
+    ) -> list[ManifestFileMeta]:
+        return rewrite.write(self._read, lambda: self._writer(names, written))
+
+    def _writer(self, names: FileNames, written: list[str]) -> ManifestWriter:
+        def put(data: bytes) -> str:
+            name = names.manifest()
+            path = self.paths.manifest(name)
+            written.append(path)
+            with self.file_io.open_output(path) as output:
+                output.write(data)
+            return name
+
+        return ManifestWriter(
+            ManifestSettings(
+                put=put,
+                partition_fields=self.partition_fields,
+                target_size_bytes=self.merge_policy.target_size_bytes,
+                compression=self.compression,
+                zstd_level=self.zstd_level,
+            )
+        )
 
     def _write_manifests(
         self, entries: Sequence[ManifestEntry], names: FileNames, written: list[str]
@@ -306,58 +356,6 @@ class Manifests:
             size = write_manifest(
                 self.file_io, path, part, compression=self.compression, level=self.zstd_level
             )
-            metas.append(self._meta(name, size, part))
+            fields = self.partition_fields
+            metas.append(manifest_meta(name, size, told_columns(part), partition_fields=fields))
         return metas
-
-    def _meta(self, name: str, size: int, entries: Sequence[ManifestEntry]) -> ManifestFileMeta:
-        added = sum(entry.kind is FileKind.ADD for entry in entries)
-        buckets = [entry.bucket for entry in entries]
-        levels = [entry.file.level for entry in entries]
-        row_ids = _row_ids(entries)
-        return ManifestFileMeta(
-            file_name=name,
-            file_size=size,
-            num_added_files=added,
-            num_deleted_files=len(entries) - added,
-            partition_stats=self._partition_stats(entries),
-            schema_id=max(entry.file.schema_id for entry in entries),
-            min_bucket=min(buckets),
-            max_bucket=max(buckets),
-            min_level=min(levels),
-            max_level=max(levels),
-            min_row_id=row_ids[0] if row_ids else None,
-            max_row_id=row_ids[1] if row_ids else None,
-        )
-
-    def _partition_stats(self, entries: Sequence[ManifestEntry]) -> SimpleStats:
-        if not self.partition_fields:
-            return EMPTY_STATS
-        types = [field.type for field in self.partition_fields]
-        rows = pa.array([entry.partition for entry in entries], pa.binary())
-        columns = decode_rows(rows, types, source="partition")
-        ends = [pc.min_max(column) for column in columns]
-        low, high = (
-            encode_rows(
-                [
-                    pa.array([bound[end].as_py()], column.type)
-                    for bound, column in zip(ends, columns, strict=True)
-                ],
-                types,
-            )[0].as_py()
-            for end in ("min", "max")
-        )
-        return SimpleStats(
-            min_values=low,
-            max_values=high,
-            null_counts=tuple(column.null_count for column in columns),
-        )
-
-
-def _row_ids(entries: Sequence[ManifestEntry]) -> tuple[int, int] | None:
-    """Range of row ids, known only when every file has one."""
-    firsts = [entry.file.first_row_id for entry in entries]
-    known = [first for first in firsts if first is not None]
-    if len(known) < len(firsts):
-        return None
-    ends = [first + entry.file.row_count - 1 for first, entry in zip(known, entries, strict=True)]
-    return min(known), max(ends)

@@ -11,6 +11,9 @@ The order only saves memory. Writers may list manifests in any order, so a DELET
 its ADD, and a file may have been added, deleted and added again: whatever did not meet one to one
 on the way is counted at the end.
 
+A file that gets another index is deleted and added in one manifest. That ADD is the newer one: a
+DELETE takes back what older manifests added.
+
 The surprising thing: identities are compared as 128-bit fingerprints, not as text. In a table of
 ten million files two share one with a probability of 1e-25, which is less than memory fails.
 """
@@ -152,9 +155,9 @@ class Netting:
 
     def add(self, part: ManifestPart) -> None:
         """Takes the entries of the next older manifest."""
-        pending = Fingerprints.joined([self._pending, part.delete_prints])
-        gone, met = _pairs(part.add_prints, pending)
-        self._pending = pending.kept(~met) if met.any() else pending
+        gone, met = _pairs(part.add_prints, self._pending)
+        pending = self._pending.kept(~met) if met.any() else self._pending
+        self._pending = Fingerprints.joined([pending, part.delete_prints])
         if not gone.any():
             self._held.append((part.adds, part.add_prints))
             return

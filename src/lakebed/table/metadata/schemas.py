@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lakebed.errors import CorruptTableError, NotFoundError
-from lakebed.format.paths import TablePaths, schema_id_of
+from lakebed.format.paths import UNFINISHED_MARK, TablePaths, schema_id_of
 from lakebed.format.schema import TableSchema
 from lakebed.storage.file_io import FileIO, PutResult
 
@@ -64,11 +64,11 @@ class Schemas:
         )
 
     def list_ids(self) -> list[int]:
-        """Ids of all schemas, ascending."""
-        found = (
-            schema_id_of(status.name) for status in self.file_io.list(self.paths.schema_directory)
-        )
-        return sorted(schema_id for schema_id in found if schema_id is not None)
+        """Ids of all schemas, ascending; none of a branch that is half made or half deleted."""
+        names = {status.name for status in self.file_io.list(self.paths.schema_directory)}
+        if UNFINISHED_MARK in names:
+            return []
+        return sorted(each for each in map(schema_id_of, names) if each is not None)
 
     def put(self, schema: TableSchema) -> PutResult:
         """Writes a schema that must not exist yet; what makes a table or a change of it visible."""

@@ -4,7 +4,8 @@
 believed only when the directory agrees, and listing decides otherwise.
 """
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lakebed.errors import CorruptTableError, NotFoundError
@@ -103,35 +104,59 @@ class Snapshots:
             low = middle + 1
         return found
 
+    def at_or_after(self, time_ms: int) -> Snapshot | None:
+        """The oldest snapshot that was committed at a time or later; None when all are older."""
+        ids = self.list_ids()
+        place = bisect_left(ids, time_ms, key=lambda each: self.load(each).time_millis)
+        return self.load(ids[place]) if place < len(ids) else None
+
     def at_or_after_watermark(self, watermark: int) -> Snapshot | None:
         """The oldest snapshot whose watermark is at one or beyond; None when all are before.
 
         A snapshot without a watermark stands where the nearest older one that has one does. Of
         several snapshots of one watermark the bisection takes the one that it meets first.
         """
-        ids = self.list_ids()
-        low, high = 0, len(ids) - 1
-        while low < high and _watermark(self.load(ids[low])) is None:
-            low += 1
-        first = self.load(ids[low]) if ids else None
+        ids = self._ids_from_first_watermark()
+        first = self.load(ids[0]) if ids else None
         reached = _watermark(first) if first else None
         if reached is None or reached >= watermark:
-            return None if reached is None else first
-        found = None
+            return first
+        return self._around_watermark(ids, watermark)[1]
+
+    def at_or_before_watermark(self, watermark: int) -> Snapshot | None:
+        """The newest snapshot whose watermark is at one or before; None when all are beyond.
+
+        Snapshots without a watermark and several of one are as in `at_or_after_watermark`.
+        """
+        return self._around_watermark(self._ids_from_first_watermark(), watermark)[0]
+
+    def _ids_from_first_watermark(self) -> list[int]:
+        """Ids from the oldest snapshot on that has a watermark, ascending."""
+        ids = self.list_ids()
+        for place, snapshot_id in enumerate(ids):
+            if _watermark(self.load(snapshot_id)) is not None:
+                return ids[place:]
+        return []
+
+    def _around_watermark(
+        self, ids: Sequence[int], watermark: int
+    ) -> tuple[Snapshot | None, Snapshot | None]:
+        """The newest of some snapshots up to a watermark, and the oldest from it on."""
+        before = after = None
+        low, high = 0, len(ids) - 1
         while low <= high:
             middle = place = (low + high) // 2
             snapshot = self.load(ids[place])
             while (reached := _watermark(snapshot)) is None and place > low:
                 place -= 1
                 snapshot = self.load(ids[place])
-            if reached is None or reached < watermark:
-                low = middle + 1
-                continue
-            found = snapshot
             if reached == watermark:
-                break
-            high = place - 1
-        return found
+                return snapshot, snapshot
+            if reached is not None and reached > watermark:
+                after, high = snapshot, place - 1
+                continue
+            before, low = before if reached is None else snapshot, middle + 1
+        return before, after
 
     def _is_latest(self, snapshot_id: int) -> bool:
         return not self.file_io.exists(

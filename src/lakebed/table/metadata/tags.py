@@ -44,7 +44,11 @@ class Tags:
 
     def list_names(self) -> list[str]:
         """Names of all tags, in order."""
-        found = (tag_name_of(status.name) for status in self.file_io.list(self.paths.tag_directory))
+        found = (
+            tag_name_of(status.name)
+            for status in self.file_io.list(self.paths.tag_directory)
+            if not status.is_directory  # that of the success files
+        )
         return sorted(name for name in found if name is not None)
 
     def _names_hint(self, name: str) -> str:

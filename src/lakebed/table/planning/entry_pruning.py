@@ -28,7 +28,7 @@ from lakebed.table.metadata.partitions import (
 )
 from lakebed.table.metadata.plan_step import EntryStep
 from lakebed.table.planning.deletion_vectors import DV_COLUMNS
-from lakebed.table.planning.evolved_bounds import evolved_bounds
+from lakebed.table.planning.evolved_bounds import WRITE_COLS, evolved_bounds
 
 Mask = npt.NDArray[np.bool_]
 
@@ -105,6 +105,8 @@ class EntryPruning:
             columns |= set(_KEY_STATS)
         if self.looks_at_values:
             columns |= set(_VALUE_STATS)
+            if self.options.row_tracking_enabled:
+                columns.add(WRITE_COLS)
         return frozenset(columns)
 
     @property

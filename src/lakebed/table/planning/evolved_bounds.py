@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lakebed.errors import InvalidDataError
 from lakebed.format.arrow.compute import compute as pc
-from lakebed.format.arrow.typing import ArrowArray, nulls
+from lakebed.format.arrow.typing import ArrowArray, ArrowColumn, nulls
 from lakebed.format.casts.rules import cast_values, keeps_order
 from lakebed.format.evolution import FileColumn, file_columns
 from lakebed.format.schema import TableSchema
@@ -22,7 +22,10 @@ from lakebed.format.statistics.bounds import bound_type
 from lakebed.format.statistics.stored import ColumnBounds, StatsColumns, bounds_from_stats
 from lakebed.format.types import DataField
 
-__all__ = ["evolved_bounds"]
+__all__ = ["WRITE_COLS", "evolved_bounds"]
+
+WRITE_COLS = "write_cols"
+"""The column of entries that says which columns a file has."""
 
 
 def evolved_bounds(
@@ -31,7 +34,8 @@ def evolved_bounds(
     """The value bounds of some columns in many files.
 
     Args:
-        entries: Manifest entries with their value statistics, `schema_id` and `row_count`.
+        entries: Manifest entries with their value statistics, `schema_id` and `row_count`, of
+            tables that track rows also `write_cols`.
         fields: Columns of the schema that is read.
         file_schemas: Every schema that some file was written with, by id.
 
@@ -68,7 +72,7 @@ def _bounds_of_one_schema(
         entries.column("value_min"),
         entries.column("value_max"),
         entries.column("value_null_counts"),
-        entries.column("value_stats_cols"),
+        _described_columns(entries),
     )
     wanted = [column.in_file.name for column in columns if column.in_file is not None]
     found = bounds_from_stats(stats, file_schema.fields, wanted=wanted)
@@ -79,6 +83,16 @@ def _bounds_of_one_schema(
         else _converted(column, found[column.in_file.name])
         for column in columns
     }
+
+
+def _described_columns(entries: pa.Table) -> ArrowColumn:
+    """The columns that statistics are of, where they are not those of the schema."""
+    named = entries.column("value_stats_cols")
+    if WRITE_COLS not in entries.column_names:
+        return named
+    # Statistics without names of their own are of the columns that were written.
+    described: ArrowColumn = pc.coalesce(named, entries.column(WRITE_COLS))
+    return described
 
 
 def _converted(column: FileColumn, bounds: ColumnBounds) -> ColumnBounds:

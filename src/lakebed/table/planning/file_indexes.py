@@ -16,16 +16,16 @@ import pyarrow as pa
 from lakebed.errors import CorruptTableError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import ArrowArray, python_values
+from lakebed.format.evolution import unchanged_fields
 from lakebed.format.file_index.container import container_in_file, embedded_container
 from lakebed.format.file_index.evaluation import FileIndex
+from lakebed.format.paths import FILE_INDEX_SUFFIX
 from lakebed.format.predicate.expressions import Expression, columns_of
 from lakebed.format.schema import TableSchema
-from lakebed.format.types import DataField, with_nullability
+from lakebed.format.types import DataField
 from lakebed.storage.file_io import FileIO
 
 __all__ = ["FileIndexes"]
-
-_INDEX_SUFFIX = ".index"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +101,8 @@ class FileIndexes:
     def _fields_of(self, schema_id: int) -> dict[str, DataField]:
         """By present name, the fields that files of a schema have with the present type."""
         if schema_id not in self._fields:
-            then = {field.id: field for field in self.file_schemas[schema_id].fields}
-            self._fields[schema_id] = {
-                now.name: then[now.id]
-                for now in self.table_schema.fields
-                if now.id in then
-                and with_nullability(now.type, nullable=True)
-                == with_nullability(then[now.id].type, nullable=True)
-            }
+            file_schema = self.file_schemas[schema_id]
+            self._fields[schema_id] = unchanged_fields(self.table_schema, file_schema)
         return self._fields[schema_id]
 
 
@@ -128,7 +122,9 @@ def _has_index(entries: pa.Table) -> npt.NDArray[np.bool_]:
     is_embedded = entries["embedded_file_index"].is_valid().to_numpy()
     extra = entries["extra_files"].combine_chunks()
     owners = pc.list_parent_indices(extra).to_numpy()
-    is_index = pc.ends_with(pc.list_flatten(extra), _INDEX_SUFFIX).to_numpy(zero_copy_only=False)
+    is_index = pc.ends_with(pc.list_flatten(extra), FILE_INDEX_SUFFIX).to_numpy(
+        zero_copy_only=False
+    )
     found: npt.NDArray[np.bool_] = is_embedded | (
         np.bincount(owners[is_index], minlength=entries.num_rows) > 0
     )
@@ -155,7 +151,7 @@ def _indexed_files(entries: pa.Table) -> list[_IndexedFile]:
             schema_id=schema_id,
             row_count=row_count,
             embedded=embedded,
-            index_names=tuple(name for name in extra if name.endswith(_INDEX_SUFFIX)),
+            index_names=tuple(name for name in extra if name.endswith(FILE_INDEX_SUFFIX)),
         )
         for (
             partition,

@@ -128,7 +128,7 @@ class Planner:
         """What the table's options say of its levels and buckets."""
         return TableLayout.of(
             self.options,
-            self.table_schema.options,
+            {**self.table_schema.options, **self.texts},
             has_primary_key=bool(self.table_schema.primary_keys),
         )
 

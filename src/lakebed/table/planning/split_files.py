@@ -118,8 +118,11 @@ class SplitFiles:
 
     def bucket_directory(self, partition: bytes, bucket: int) -> str:
         """The directory of a bucket of a serialized partition row."""
-        values = self._partition_values(pa.array([partition], pa.binary()))[0]
-        return self.paths.bucket(self.partition_path(values), bucket)
+        return self.paths.bucket(self.path_of(partition), bucket)
+
+    def path_of(self, partition: bytes) -> str:
+        """The directory below the table of a serialized partition row."""
+        return self.partition_path(self._partition_values(pa.array([partition], pa.binary()))[0])
 
     def partition_path(self, values: tuple[object, ...]) -> str:
         """The directory of a partition below the table."""

@@ -82,9 +82,9 @@ class FileView:
             start = stop
             yield self._conformed(kept, columns, row_count=kept.num_rows)
 
-    def read_whole(self) -> pa.Table:
-        """The columns of all rows."""
-        return self._read(self._columns(), None)
+    def read_whole(self, keep: Mask | None = None) -> pa.Table:
+        """The columns of all rows, or of those that are wanted."""
+        return self._read(self._columns(), keep)
 
     def stream(self, *, batch_rows: int) -> Iterator[pa.Table]:
         """The same, at most `batch_rows` at a time."""

@@ -215,9 +215,12 @@ class History:
         return ChangeSource(snapshots=changes, from_changelog=from_changelog)
 
     def _change(self, snapshot_id: int, *, from_changelog: bool) -> Snapshot:
-        """A snapshot whose changes are read; its changelog may have outlived it."""
+        """A snapshot whose changes are read; its changelog may have outlived it.
+
+        Without a producer the changes are the changelog.
+        """
         kept = self.snapshots.find(snapshot_id)
-        if kept is None and from_changelog:
+        if kept is None and (from_changelog or self.changelog_producer is ChangelogProducer.NONE):
             kept = self.changelogs.find(snapshot_id)
         return self.snapshots.load(snapshot_id) if kept is None else kept
 

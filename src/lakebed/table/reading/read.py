@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from lakebed.errors import CorruptTableError
 from lakebed.format.arrow.types import to_arrow_schema
-from lakebed.format.arrow.typing import rows_without_columns
+from lakebed.format.arrow.typing import ArrowChunks, rows_without_columns
 from lakebed.format.deletion_vector import read_deletion_vector
 from lakebed.format.evolution import file_columns
 from lakebed.format.fitted_rows import with_schema
@@ -79,14 +79,14 @@ class SplitReader:
     def reads_as_stored(self, split: Split) -> bool:
         """Whether a reader of Parquet that knows columns by name alone gets this split right.
 
-        That takes raw Parquet files without deletion vectors, and every wanted column in each of
-        them under the name and type of today: a file of an older schema may have it under another
-        name, or another column under that name.
+        That takes raw Parquet files, and every wanted column in each of them under the name and
+        type of today: a file of an older schema may have it under another name, or another column
+        under that name. Rows that deletion vectors mark are the reader's to leave out.
         """
         if self.keep_deletes or not split.is_raw:
             return False
         files = split.files
-        if any(f.deletion_vector is not None or not f.path.endswith(".parquet") for f in files):
+        if any(not file.path.endswith(".parquet") for file in files):
             return False
         fields = self._wanted_fields()
         return all(
@@ -183,15 +183,32 @@ class SplitReader:
             keep_deletes=self.keep_deletes,
         )
 
-    def section_files(self, section: SplitSection) -> Sequence[SectionFile]:
-        """The files of a section as the merge kernel sees them."""
+    def section_files(
+        self, section: SplitSection, *, hidden: Mapping[str, Mask] | None = None
+    ) -> Sequence[SectionFile]:
+        """The files of a section as the merge kernel sees them.
+
+        Args:
+            section: The section.
+            hidden: Rows that are left out besides those that were deleted, by the file's path.
+        """
+        hidden = hidden or {}
         return [
             _SectionFile(
-                view=self._view(file, ()), run=run, reader=self, removed_rows=self.removed(file)
+                view=self._view(file, ()),
+                run=run,
+                reader=self,
+                removed_rows=_either(self.removed(file), hidden.get(file.path)),
             )
             for run, members in enumerate(section.runs)
             for file in members
         ]
+
+    def column(self, file: SplitFile, name: str) -> Iterator[ArrowChunks]:
+        """A column of a file in file order, deleted rows and all, in parts."""
+        view = self._view(file, (self.field(name),))
+        for rows in view.read_values(None, budget_bytes=self.merge_memory // 2):
+            yield rows.column(name)
 
     def removed(self, file: SplitFile) -> Mask | None:
         """Rows that the deletion vector of a file took out; None without one."""
@@ -231,6 +248,13 @@ def _check_nulls(table: pa.Table, schema: pa.Schema, split: Split) -> None:
             where = paths[0] if len(paths) == 1 else paths[0].rpartition("/")[0]
             problem = f"its rows have nulls in column {field.name!r}, which is NOT NULL"
             raise CorruptTableError(where, problem)
+
+
+def _either(rows: Mask | None, others: Mask | None) -> Mask | None:
+    """Rows of a file that one of two masks marks; None for none."""
+    if rows is None or others is None:
+        return others if rows is None else rows
+    return rows | others
 
 
 _SYSTEM_FIELDS = {field.name: field for field in (SEQUENCE_NUMBER, VALUE_KIND)}
@@ -275,8 +299,8 @@ class _SectionFile:
     def decoded_bytes(self, names: Sequence[str]) -> int:
         return self._with(names).decoded_bytes()
 
-    def read_columns(self, names: Sequence[str]) -> pa.Table:
-        return self._with(names).read_whole()
+    def read_columns(self, names: Sequence[str], keep: Mask | None = None) -> pa.Table:
+        return self._with(names).read_whole(keep)
 
     def stream_columns(self, names: Sequence[str], *, batch_rows: int) -> Iterator[pa.Table]:
         return self._with(names).stream(batch_rows=batch_rows)

@@ -5,7 +5,7 @@ have the ids and the sequence numbers of old rows in columns of their own, null 
 changed: then the entry's are used, which for the sequence number is the snapshot of the rewriting.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,12 +16,17 @@ from lakebed.errors import CorruptTableError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.types import to_arrow_schema
 from lakebed.format.arrow.typing import python_values
+from lakebed.format.data_file_meta import DataFileMeta
 from lakebed.format.fitted_rows import with_schema
-from lakebed.format.key_value import SEQUENCE_NUMBER
 from lakebed.format.predicate.evaluation import filter_table
 from lakebed.format.predicate.expressions import Expression, columns_of
+from lakebed.format.row_tracking import (
+    ROW_ID,
+    ROW_SEQUENCE_NUMBER,
+    TRACKING_FIELDS,
+    tracked_schema,
+)
 from lakebed.format.schema import TableSchema
-from lakebed.format.types import AtomicType, DataField, TypeRoot
 from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.planning.plan import Planner
 from lakebed.table.planning.split import Split, SplitFile
@@ -31,11 +36,6 @@ from lakebed.table.reading.scan_plan import RowReader, ScanPlan, ScanSource
 from lakebed.table.reading.scan_source import SnapshotSource
 
 Positions = npt.NDArray[np.intp]
-
-_NULLABLE_LONG = AtomicType(root=TypeRoot.BIGINT)
-ROW_ID = DataField(id=2147483642, name="_ROW_ID", type=_NULLABLE_LONG)
-ROW_SEQUENCE_NUMBER = replace(SEQUENCE_NUMBER, type=_NULLABLE_LONG)
-TRACKING_FIELDS = (ROW_ID, ROW_SEQUENCE_NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,11 @@ class FileTracking:
 
     first_row_id: int | None
     has_columns: bool
+
+    @classmethod
+    def of(cls, first_row_id: int | None, write_cols: Sequence[str] | None) -> "FileTracking":
+        """What `_FIRST_ROW_ID` and `_WRITE_COLS` say."""
+        return cls(first_row_id, ROW_ID.name in (write_cols or ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +101,7 @@ class TrackedSource:
             *(python_values(live.column(n)) for n in ("file_name", "first_row_id", "write_cols")),
             strict=True,
         )
-        files = {
-            name: FileTracking(first, ROW_ID.name in (columns or ()))
-            for name, first, columns in rows
-        }
+        files = {name: FileTracking.of(first, columns) for name, first, columns in rows}
         return replace(plan, reader=self.form.reader(reader, files))
 
 
@@ -120,6 +122,24 @@ class RowTrackingReader:
     columns: tuple[str, ...]
     predicate: Expression | None
     use_threads: bool = False
+
+    @classmethod
+    def of(cls, reader: SplitReader, metas: Iterable[DataFileMeta]) -> "RowTrackingReader":
+        """What reads all rows of some files, in the columns of a reader and those of the tracking.
+
+        Args:
+            reader: Reads the table's columns.
+            metas: What the manifests say of the files.
+        """
+        return cls(
+            reader=reader,
+            files={
+                meta.file_name: FileTracking.of(meta.first_row_id, meta.write_cols)
+                for meta in metas
+            },
+            columns=(*reader.columns, *(field.name for field in TRACKING_FIELDS)),
+            predicate=None,
+        )
 
     @property
     def table_schema(self) -> TableSchema:
@@ -184,8 +204,3 @@ def _tracked(
     numbers = pc.fill_null(rows.column(ROW_SEQUENCE_NUMBER.name), file.max_sequence_number)
     others = rows.drop_columns([field.name for field in TRACKING_FIELDS])
     return others.append_column(ROW_ID.name, ids).append_column(ROW_SEQUENCE_NUMBER.name, numbers)
-
-
-def tracked_schema(schema: TableSchema) -> TableSchema:
-    """A schema with the columns of row tracking at its end."""
-    return replace(schema, fields=(*schema.fields, *TRACKING_FIELDS))

@@ -47,7 +47,7 @@ class RowReader(Protocol):
         ...
 
     def reads_as_stored(self, split: Split) -> bool:
-        """Whether a reader that knows columns by name alone gets this split right."""
+        """Whether a reader that knows columns by name alone gets its rows, marked ones too."""
         ...
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from lakebed.errors import CorruptTableError, InvalidArgumentError, UnsupportedError
+from lakebed.errors import CorruptTableError, InvalidArgumentError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import python_values
 from lakebed.format.data_file_meta import FileKind
@@ -31,7 +31,6 @@ from lakebed.table.reading.read import SplitReader
 from lakebed.table.reading.scan_plan import ScanPlan
 
 _UNFIXED_BUCKETS = -1
-_COMPACTED_CHANGELOG = "compacted-changelog-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +99,6 @@ class ChangeSource:
         if pc.any(pc.equal(entries.column("kind"), int(FileKind.DELETE))).as_py():
             raise CorruptTableError(
                 manifests.paths.location, "an APPEND commit or a changelog deletes files"
-            )
-        if pc.any(pc.starts_with(entries.column("file_name"), _COMPACTED_CHANGELOG)).as_py():
-            raise UnsupportedError(
-                f"{manifests.paths.location}: changelogs of several buckets packed into one file "
-                f"({_COMPACTED_CHANGELOG}...) are not supported; give incremental_mode='diff'"
             )
         return ScanPlan(
             snapshot_id=self.snapshots[-1].id if self.snapshots else None,

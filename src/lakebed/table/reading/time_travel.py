@@ -122,7 +122,7 @@ def _point_of_argument(name: str, value: object, time_zone: tzinfo) -> Point:
             raise InvalidArgumentError(f"tag is a name, not {value!r}")
         return TagPoint(value)
     if name == "timestamp":
-        return TimePoint(_time_ms(value, time_zone))
+        return TimePoint(epoch_ms(value, time_zone, name=name))
     if name == "incremental":
         return _increment(value)
     if not isinstance(value, int) or isinstance(value, bool):
@@ -130,7 +130,17 @@ def _point_of_argument(name: str, value: object, time_zone: tzinfo) -> Point:
     return SnapshotPoint(value) if name == "snapshot_id" else WatermarkPoint(value)
 
 
-def _time_ms(value: object, time_zone: tzinfo) -> int:
+def epoch_ms(value: object, time_zone: tzinfo, *, name: str) -> int:
+    """Epoch milliseconds of a time as users give it: a number, a datetime with a zone, a text.
+
+    Args:
+        value: The time.
+        time_zone: In which a text tells it.
+        name: The argument, for messages.
+
+    Raises:
+        InvalidArgumentError: It is no time.
+    """
     if isinstance(value, datetime) and value.tzinfo is not None:
         return (value - _EPOCH) // _MILLISECOND
     if isinstance(value, int) and not isinstance(value, bool):
@@ -138,7 +148,7 @@ def _time_ms(value: object, time_zone: tzinfo) -> int:
     if isinstance(value, str):
         return parse_epoch_ms(value, time_zone)
     raise InvalidArgumentError(
-        f"timestamp is epoch milliseconds, a datetime with a time zone or a text, not {value!r}"
+        f"{name} is epoch milliseconds, a datetime with a time zone or a text, not {value!r}"
     )
 
 

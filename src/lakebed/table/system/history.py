@@ -5,9 +5,8 @@ from datetime import timedelta
 
 import pyarrow as pa
 
-from lakebed.errors import CorruptTableError, NotFoundError
-from lakebed.format.json_text import parse_json_object
-from lakebed.format.paths import branch_name_of, consumer_id_of
+from lakebed.format.paths import branch_name_of
+from lakebed.table.metadata.consumers import Consumers
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.system.kind import (
     MetadataView,
@@ -131,22 +130,8 @@ _CONSUMER_SCHEMA = system_schema(
 
 
 def _consumer_rows(view: MetadataView, _: Collection[str]) -> pa.Table:
-    parts = view.parts
-    found = (
-        consumer_id_of(each.name) for each in parts.file_io.list(parts.paths.consumer_directory)
-    )
-    rows = []
-    for consumer_id in sorted(each for each in found if each is not None):
-        path = parts.paths.consumer(consumer_id)
-        try:
-            data = parts.file_io.read(path)
-        except NotFoundError:
-            continue  # it was reset meanwhile
-        next_snapshot = parse_json_object(data, path).get("nextSnapshot")
-        if not isinstance(next_snapshot, int):
-            raise CorruptTableError(path, f"nextSnapshot is {next_snapshot!r}, not a snapshot id")
-        rows.append((consumer_id, next_snapshot))
-    return table_of_rows(_CONSUMER_SCHEMA.fields, rows)
+    consumers = Consumers(view.parts.file_io, view.parts.paths)
+    return table_of_rows(_CONSUMER_SCHEMA.fields, list(consumers.next_snapshots().items()))
 
 
 CONSUMERS = SystemTableKind(name="consumers", schema=_CONSUMER_SCHEMA, rows=_consumer_rows)

@@ -12,6 +12,7 @@ from lakebed.format.file_index.container import (
     container_in_file,
     embedded_container,
 )
+from lakebed.format.paths import FILE_INDEX_SUFFIX
 from lakebed.table.system.files import PATH_COLUMNS, file_paths
 from lakebed.table.system.groups import readable_entries
 from lakebed.table.system.kind import (
@@ -40,7 +41,6 @@ _SCHEMA = system_schema(
     },
     key=["file_path", "column_name", "index_type"],
 )
-_INDEX_SUFFIX = ".index"
 _ENTRY_COLUMNS = PATH_COLUMNS | {
     "file_size",
     "row_count",
@@ -87,7 +87,7 @@ def _index_rows(view: MetadataView, entries: pa.Table) -> Iterator[tuple[object,
             where: tuple[object, ...] = ("EMBEDDED", None)
             yield from _of_container(file, container, where, size=len(embedded))
             continue
-        names = [name for name in extra if name.endswith(_INDEX_SUFFIX)]
+        names = [name for name in extra if name.endswith(FILE_INDEX_SUFFIX)]
         if len(names) > 1:
             problem = f"this data file has several indexes: {', '.join(names)}"
             raise CorruptTableError(str(file[2]), problem)

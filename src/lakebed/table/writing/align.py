@@ -94,15 +94,25 @@ def align(rows: pa.Table, schema: TableSchema) -> tuple[pa.Table, Kinds | None]:
     columns = []
     for field in schema.fields:
         if field.name in rows.column_names:
-            column = _converted(rows.column(field.name), field)
+            column = rows.column(field.name)
         else:
             column = _missing(field, rows.num_rows)
-        _check_nulls(column, field)
-        if column.null_count and field.default_value is not None:
-            column = column.fill_null(_default(field))
-        columns.append(column)
+        columns.append(align_column(column, field))
     arrow_schema = to_arrow_schema(schema.fields)
     return pa.table(columns, schema=arrow_schema), kinds
+
+
+def align_column(column: ArrowChunks, field: DataField) -> ArrowChunks:
+    """Values in the type of a column, its default in place of nulls where it has one.
+
+    Raises:
+        InvalidDataError: A type that does not fit, a null where the column forbids one.
+    """
+    column = _converted(column, field)
+    _check_nulls(column, field)
+    if column.null_count and field.default_value is not None:
+        column = column.fill_null(_default(field))
+    return column
 
 
 def _check_names(names: Sequence[str], schema: TableSchema, row_kinds: RowKinds) -> None:

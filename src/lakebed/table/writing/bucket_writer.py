@@ -11,7 +11,7 @@ run (`write-buffer-spillable`); without spilling each flush is a run of its own.
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from types import TracebackType
 from typing import Self
@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from lakebed.format.data_file_meta import DataFileMeta, FileSource
 from lakebed.format.paths import POSTPONE_BUCKET, FileNames, TablePaths
+from lakebed.format.row_tracking import tracked_schema
 from lakebed.format.schema import TableSchema
 from lakebed.lsm.engines import merging_of
 from lakebed.lsm.merge import Kinds
@@ -56,6 +57,11 @@ class BucketWrites:
     local_millis: Callable[[], int]
     time_zone: tzinfo
     max_sequence_numbers: dict[tuple[bytes, int], int]
+
+    @property
+    def tracked(self) -> "BucketWrites":
+        """The same for rows that bring their ids and numbers along (`row_tracking`)."""
+        return replace(self, table_schema=tracked_schema(self.table_schema))
 
     def open(
         self, partition: bytes, bucket: int, *, directory: str, total_buckets: int | None = None
@@ -297,7 +303,7 @@ class BucketWriter:
 
     def _meta(self, file: WrittenFile) -> DataFileMeta:
         summary = file.summary
-        sequences = summary.sequence_range
+        sequences = summary.tracked_range or summary.sequence_range
         if sequences is None:
             first, self.next_sequence = (
                 self.next_sequence,

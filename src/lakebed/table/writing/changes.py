@@ -31,6 +31,7 @@ from lakebed.table.metadata.index_files import (
     combined_index_files,
     touched_by,
 )
+from lakebed.table.metadata.manifest_rewrite import ManifestRewrite
 from lakebed.table.metadata.manifests import Manifests
 from lakebed.table.metadata.partitions import (
     PartitionFilter,
@@ -52,6 +53,7 @@ class Prepared:
         changelog: Changelog files that come.
         index_files: Every index file after the commit, as `INDEX_COLUMNS`; None where they stay as
             they are.
+        rewrite: How the manifests are written anew, in a commit that changes nothing else.
     """
 
     entries: Sequence[ManifestEntry]
@@ -59,11 +61,13 @@ class Prepared:
     operation: Operation | None
     changelog: Sequence[ManifestEntry] = ()
     index_files: pa.Table | None = None
+    rewrite: ManifestRewrite | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to change."""
-        return not self.entries and not self.changelog and self.index_files is None
+        is_unchanged = self.index_files is None and self.rewrite is None
+        return not self.entries and not self.changelog and is_unchanged
 
     @property
     def delta_record_count(self) -> int:

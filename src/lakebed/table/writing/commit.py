@@ -18,11 +18,21 @@ The outcome of 7 is a type. *Committed*: done. *Conflict*: somebody else wrote `
 change is checked against the new state and tried again as N+1, or given up with
 `CommitConflictError`. *Unknown*: the store did not answer; the very same bytes are put again, which
 is idempotent, until somebody's `snapshot-N` can be read. No file of an unknown commit is deleted.
+
+A writer that pauses before 7 may put a snapshot that follows nothing, because its base was rolled
+back or `snapshot-N` expired meanwhile; so it looks once more after 7 (`standing`), and takes back
+what does not stand. Before, nobody builds upon it: a commit waits where the newest snapshot does
+not follow the one before it, and removes it in the end, for its writer may have died. A rollback
+lists again after its deletions: of a commit and a rollback that meet, one sees the other.
+
+*Overtaken*: our snapshot may have been there and is not any more. It is not tried again with the
+same files, which a rollback that saw it may be about to delete, nor are they deleted, for a tag may
+name them: the rows must be written again.
 """
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lakebed.errors import (
     CommitConflictError,
@@ -37,11 +47,16 @@ from lakebed.table.metadata.manifests import Manifests
 from lakebed.table.metadata.snapshots import Snapshots
 from lakebed.table.session import Effects
 from lakebed.table.writing.changes import Changes, Prepared
+from lakebed.table.writing.row_ids import RowIds
+from lakebed.table.writing.standing import WRITER_PREFIX, Standing, uuid_after
+from lakebed.table.writing.strict_mode import StrictMode
 from lakebed.version import VERSION
 
 BATCH_COMMIT_IDENTIFIER = 9223372036854775807
 
 _UNKNOWN_PUTS_MAX = 5
+# How often a commit finds a snapshot that follows nothing before it takes its writer for dead.
+_ADRIFT_LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +74,20 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class Overtaken:
+    """The snapshot may have been there for a moment, and is not any more."""
+
+    snapshot_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """The store did not say."""
 
     snapshot_id: int
 
 
-Outcome = Committed | Conflict | Unknown
+Outcome = Committed | Conflict | Overtaken | Unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +138,8 @@ class Committer:
         names: Fresh file names.
         retry: How often to try.
         effects: Clock, uuids, waiting.
+        strict_mode: Watches other users; None where nobody is watched.
+        row_ids: Gives rows ids, where the table tracks rows.
         writes_earliest: Whether the first snapshot also gets an `EARLIEST` hint.
     """
 
@@ -126,6 +150,8 @@ class Committer:
     names: FileNames
     retry: RetryPolicy
     effects: Effects
+    strict_mode: StrictMode | None = None
+    row_ids: RowIds | None = None
     writes_earliest: bool = field(default=True)
 
     def commit(
@@ -151,11 +177,16 @@ class Committer:
         user, identifier = stamp.user, stamp.identifier
         for attempt in range(self.retry.max_retries + 1):
             latest = self.snapshots.latest()
+            if self._is_adrift(latest, attempt):
+                self._wait(attempt, started)
+                continue
             if identifier != BATCH_COMMIT_IDENTIFIER and self._is_replay(latest, user, identifier):
                 return None
             prepared = changes.prepare(latest)
             if prepared.is_empty and not force:
                 return None
+            if self.strict_mode is not None and latest is not None:
+                self.strict_mode.check(prepared, latest, user=user)
             outcome = self._try_once(prepared, latest, stamp)
             match outcome:
                 case Committed(snapshot):
@@ -167,6 +198,14 @@ class Committer:
                         f"commit of user {user!r} succeeded. Look whether that snapshot appears "
                         "before writing the same rows again; delete no file of this commit"
                     )
+                case Overtaken(snapshot_id):
+                    raise CommitConflictError(
+                        f"{self.paths.snapshot(snapshot_id)}: this commit was there for a moment at"
+                        " most: a rollback, an expiry or another engine took its place. Nothing of "
+                        "it is visible, and its files are left to remove_orphan_files, for others "
+                        "may have seen them. Write the rows again",
+                        was_visible=True,
+                    )
                 case Conflict():
                     self._wait(attempt, started)
         raise CommitConflictError(
@@ -174,19 +213,39 @@ class Committer:
             "other writers; nothing was committed. Try again, or raise commit.max-retries"
         )
 
+    def _is_adrift(self, latest: Snapshot | None, attempt: int) -> bool:
+        """Whether the newest snapshot follows nothing; in the end its writer is taken for dead."""
+        if latest is None or not self._standing.is_adrift(latest):
+            return False
+        if attempt >= _ADRIFT_LOOKS:
+            self._remove(latest)
+        return True
+
     def _try_once(self, prepared: Prepared, latest: Snapshot | None, stamp: CommitStamp) -> Outcome:
+        snapshot_id = latest.id + 1 if latest else 1
+        next_row_id = (latest.next_row_id or 0) if latest else 0
+        if self.row_ids is not None:
+            entries, next_row_id = self.row_ids.assign(
+                prepared.entries, snapshot_id=snapshot_id, next_row_id=next_row_id
+            )
+            prepared = replace(prepared, entries=entries)
         written = self.manifests.write(
             prepared.entries,
             latest,
             names=self.names,
             changelog=prepared.changelog,
             index_files=prepared.index_files,
+            rewrite=prepared.rewrite,
         )
         previous_total = latest.total_record_count if latest else 0
+        schema_id, properties = stamp.schema_id, stamp.properties
+        if prepared.rewrite is not None and latest is not None:
+            # The table stays what it was, so all that is said of it stays too.
+            schema_id, properties = latest.schema_id, latest.properties or {}
         snapshot = Snapshot(
-            uuid=self.effects.fresh_uuid(),
-            id=latest.id + 1 if latest else 1,
-            schema_id=stamp.schema_id,
+            uuid=uuid_after(latest, self.effects.fresh_uuid()),
+            id=snapshot_id,
+            schema_id=schema_id,
             base_manifest_list=written.base_list,
             base_manifest_list_size=written.base_list_size,
             delta_manifest_list=written.delta_list,
@@ -195,7 +254,7 @@ class Committer:
             changelog_manifest_list_size=written.changelog_list_size,
             index_manifest=written.index_manifest,
             commit_user=stamp.user,
-            writer_version=f"lakebed-{VERSION}",
+            writer_version=f"{WRITER_PREFIX}{VERSION}",
             commit_identifier=stamp.identifier,
             commit_kind=prepared.kind,
             time_millis=self.effects.clock(),
@@ -203,13 +262,13 @@ class Committer:
             delta_record_count=prepared.delta_record_count,
             changelog_record_count=prepared.changelog_record_count,
             watermark=_watermark(latest, stamp.watermark),
-            statistics=_inherited_statistics(latest, stamp.schema_id),
-            properties=dict(stamp.properties) or None,
-            next_row_id=(latest.next_row_id or 0) if latest else 0,
+            statistics=_inherited_statistics(latest, schema_id),
+            properties=dict(properties) or None,
+            next_row_id=next_row_id,
             operation=prepared.operation,
         )
         try:
-            outcome = self._publish(snapshot)
+            outcome = self._publish(snapshot, latest)
         except StorageError:
             # It failed for certain.
             self.manifests.discard(written.unshared_paths)
@@ -218,27 +277,56 @@ class Committer:
             self.manifests.discard(written.unshared_paths)
         return outcome
 
-    def _publish(self, snapshot: Snapshot) -> Outcome:
+    def _publish(self, snapshot: Snapshot, base: Snapshot | None) -> Outcome:
         path = self.paths.snapshot(snapshot.id)
         data = snapshot.to_json()
+        was_visible = False
         for attempt in range(_UNKNOWN_PUTS_MAX):
             try:
+                if attempt:
+                    self._pause(attempt)
+                    if self._has_passed(snapshot.id):
+                        break
                 result = self.file_io.put_if_absent(path, data)
             except StorageError:
                 # It failed for certain, but a put before it may have succeeded.
                 if attempt == 0:
                     raise
                 continue
+            was_visible |= result is not PutResult.PRESENT
             if result is PutResult.UNKNOWN:
                 continue
             # Read back also after a put of ours: a writer that renames over files, as other
             # engines do, may have replaced it, and then this commit is lost and must be repeated.
             present = self._read_back(snapshot.id)
-            if present is not None and present.uuid == snapshot.uuid:
-                return Committed(snapshot)
+            if present is not None and present.uuid != snapshot.uuid:
+                return Overtaken(snapshot.id) if was_visible else Conflict(snapshot.id)
             if present is not None:
-                return Conflict(snapshot.id)
+                with contextlib.suppress(NotFoundError, StorageError):
+                    return self._settled(snapshot, base, is_first_put=attempt == 0)
         return Unknown(snapshot.id)
+
+    def _has_passed(self, snapshot_id: int) -> bool:
+        """Whether a snapshot, ours or not, may have been there and expired."""
+        ids = self.snapshots.list_ids()
+        return snapshot_id not in ids and any(each > snapshot_id for each in ids)
+
+    def _settled(self, snapshot: Snapshot, base: Snapshot | None, *, is_first_put: bool) -> Outcome:
+        """What became of a snapshot of ours that is there."""
+        if self._standing.stands(snapshot, base):
+            return Committed(snapshot)
+        self._remove(snapshot)
+        # What was put before may have been built upon, and have expired.
+        return Overtaken(snapshot.id) if is_first_put else Unknown(snapshot.id)
+
+    @property
+    def _standing(self) -> Standing:
+        return Standing(self.snapshots, self.manifests)
+
+    def _remove(self, snapshot: Snapshot) -> None:
+        """Deletes a snapshot that follows nothing, but no other one that has its place now."""
+        if self.snapshots.find(snapshot.id) == snapshot:
+            self.file_io.delete(self.paths.snapshot(snapshot.id))
 
     def _read_back(self, snapshot_id: int) -> Snapshot | None:
         try:
@@ -262,6 +350,9 @@ class Committer:
                 f"{self.paths.location}: lost against other writers for {elapsed} ms, longer than "
                 "commit.timeout; nothing was committed. Try again"
             )
+        self._pause(attempt)
+
+    def _pause(self, attempt: int) -> None:
         ceiling = min(self.retry.min_wait_ms * 2**attempt, self.retry.max_wait_ms)
         self.effects.sleep_ms(ceiling * self.effects.jitter())
 

@@ -125,12 +125,16 @@ class DeletionVectorFiles:
     def _written(
         self, bucket: Bucket, vectors: Mapping[str, EncodedVector]
     ) -> tuple[IndexManifestEntry, ...]:
+        names: list[str] = []
         written: list[IndexManifestEntry] = []
         try:
-            written.extend(self._write(bucket, held) for held in self._rolled(vectors.items()))
+            for held in self._rolled(vectors.items()):
+                names.append(self.names.index())
+                written.append(self._write(bucket, held, name=names[-1]))
         except BaseException:
-            for entry in written:
-                self.file_io.delete(self.paths.of(entry))
+            # The last one, too: a store may fail when the file is there.
+            for name in names:
+                self.file_io.delete(self.paths.new(*bucket, name))
             raise
         return tuple(written)
 
@@ -149,8 +153,9 @@ class DeletionVectorFiles:
         if held:
             yield held
 
-    def _write(self, bucket: Bucket, vectors: Mapping[str, EncodedVector]) -> IndexManifestEntry:
-        name = self.names.index()
+    def _write(
+        self, bucket: Bucket, vectors: Mapping[str, EncodedVector], *, name: str
+    ) -> IndexManifestEntry:
         data, ranges = index_file_of(vectors)
         with self.file_io.open_output(self.paths.new(*bucket, name)) as output:
             output.write(data)

@@ -18,6 +18,7 @@ from lakebed.format.data_file_meta import EMPTY_STATS, SimpleStats
 from lakebed.format.file_index.building import FileIndexes
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.paths import file_index_name
+from lakebed.format.row_tracking import TRACKING_FIELDS
 from lakebed.format.schema import KEY_FIELD_PREFIX, TableSchema
 from lakebed.format.statistics.stored import (
     FULL_STATS_MODE,
@@ -117,6 +118,11 @@ class SummaryPlan:
         )
 
     @property
+    def is_tracked(self) -> bool:
+        """Whether the files say the ids of their rows."""
+        return self.value_fields[-len(TRACKING_FIELDS) :] == TRACKING_FIELDS
+
+    @property
     def is_keyed(self) -> bool:
         """Whether the files are key-value files."""
         return bool(self.key_fields)
@@ -155,6 +161,26 @@ class PlacedIndex:
 NO_INDEX = PlacedIndex()
 
 
+def placed_index(
+    data: bytes, path: str, *, file_io: FileIO, in_manifest_bytes_max: int
+) -> PlacedIndex:
+    """Puts the indexes of a file into its entry, or beside it where they are large.
+
+    Args:
+        data: The indexes.
+        path: The file that is then written; nobody else writes it.
+        file_io: The store.
+        in_manifest_bytes_max: `file-index.in-manifest-threshold`.
+
+    Raises:
+        StorageError: They cannot be written.
+    """
+    if len(data) <= in_manifest_bytes_max:
+        return PlacedIndex(embedded=data)
+    file_io.write(path, data)
+    return PlacedIndex(extra_files=(path.rpartition("/")[2],))
+
+
 class FileSummary:
     """Gathers what is said of one file."""
 
@@ -167,6 +193,7 @@ class FileSummary:
         self.row_count = 0
         self.delete_row_count = 0
         self.sequence_range: tuple[int, int] | None = None
+        self._has_open_numbers = False
         self.min_key = EMPTY_ROW
         self.max_key = EMPTY_ROW
 
@@ -178,6 +205,8 @@ class FileSummary:
             parts.append(collect_column(column, field.type, mode, file_format=plan.file_format))
         if plan.is_keyed:
             self._add_keys(rows)
+        if plan.is_tracked:
+            self._add_numbers(rows)
         if self._index is not None:
             self._index.add(rows)
         self.row_count += rows.num_rows
@@ -188,11 +217,34 @@ class FileSummary:
         first, last = python_values(encode_rows(ends.columns, [field.type for field in fields]))
         self.min_key = self.min_key if self.row_count else first
         self.max_key = last
-        low, high = pc.min_max(rows.column(SEQUENCE_NUMBER.name)).as_py().values()
-        before = self.sequence_range or (low, high)
-        self.sequence_range = (min(before[0], low), max(before[1], high))
+        self._add_numbers(rows)
         kinds = rows.column(VALUE_KIND.name).to_numpy()
         self.delete_row_count += int(np.isin(kinds, (UPDATE_BEFORE, DELETE)).sum())
+
+    def _add_numbers(self, rows: pa.Table) -> None:
+        numbers = rows.column(SEQUENCE_NUMBER.name)
+        self._has_open_numbers |= numbers.null_count > 0
+        low, high = pc.min_max(numbers).as_py().values()
+        if low is not None:
+            before = self.sequence_range or (low, high)
+            self.sequence_range = (min(before[0], low), max(before[1], high))
+
+    @property
+    def tracked_range(self) -> tuple[int, int] | None:
+        """Smallest and greatest number of the rows of a tracked file; 0 where the commit knows it.
+
+        None of other files.
+        """
+        if not self._plan.is_tracked:
+            return None
+        low, high = self.sequence_range or (0, 0)
+        return low, 0 if self._has_open_numbers else high
+
+    @property
+    def write_cols(self) -> tuple[str, ...] | None:
+        """`_WRITE_COLS`: the columns of a file, where they are not those of its schema."""
+        plan = self._plan
+        return tuple(field.name for field in plan.value_fields) if plan.is_tracked else None
 
     def place_index(self, data_file: str, *, file_io: FileIO) -> PlacedIndex:
         """Puts the file's indexes where they belong: nowhere, in its entry, or beside it.
@@ -207,12 +259,13 @@ class FileSummary:
         """
         if self._index is None or self._plan.indexes is None:
             return NO_INDEX
-        data = self._index.finish()
-        if len(data) <= self._plan.indexes.in_manifest_bytes_max:
-            return PlacedIndex(embedded=data)
         directory, _, name = data_file.rpartition("/")
-        file_io.write(f"{directory}/{file_index_name(name)}", data)
-        return PlacedIndex(extra_files=(file_index_name(name),))
+        return placed_index(
+            self._index.finish(),
+            f"{directory}/{file_index_name(name)}",
+            file_io=file_io,
+            in_manifest_bytes_max=self._plan.indexes.in_manifest_bytes_max,
+        )
 
     def key_stats(self) -> SimpleStats:
         """`_KEY_STATS`."""

@@ -64,6 +64,7 @@ class WrittenFile:
             delete_row_count=self.summary.delete_row_count,
             file_source=source,
             value_stats_cols=value_stats_cols,
+            write_cols=self.summary.write_cols,
             embedded_file_index=self.index.embedded,
             extra_files=self.index.extra_files,
         )

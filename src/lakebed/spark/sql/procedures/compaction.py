@@ -3,13 +3,14 @@
 import logging
 import re
 from dataclasses import replace
+from functools import partial
 
 from pyspark.errors import PySparkException
 from pyspark.sql.types import BooleanType, StringType, StructField
 
-from lakebed.errors import InvalidArgumentError, LakebedError, UnsupportedError
-from lakebed.format.predicate.parser import parse_predicate
+from lakebed.errors import InvalidArgumentError, LakebedError
 from lakebed.spark.compaction import run_job
+from lakebed.spark.postponed import place_in_tasks
 from lakebed.spark.sql.procedures.changed_options import with_options
 from lakebed.spark.sql.procedures.procedure import (
     Answer,
@@ -21,19 +22,16 @@ from lakebed.spark.sql.procedures.procedure import (
 from lakebed.table.compaction.idle import idle_partitions
 from lakebed.table.compaction.job import CompactionJob, compaction_job
 from lakebed.table.compaction.postponed import place_postponed
+from lakebed.table.compaction.sort_order import chosen_ordering
 from lakebed.table.partition_choice import chosen_partitions
 from lakebed.table.table import Table
 
 _log = logging.getLogger(__name__)
 
-_FULL = "full"
-_UNSORTED = "none"
-_SORTED = ("order", "zorder", "hilbert")
 _BUCKETS = re.compile(r"\s*([0-9]{1,10})(?:\s*-\s*([0-9]{1,10}))?\s*")
 
 
 def _compact(call: ProcedureCall) -> Answer:
-    _check_order(call)
     table = with_options(call.table(), call.text("options"))
     run_job(call.lake.spark, call.lake.registry, _job(call, table))
     return [(True,)]
@@ -41,42 +39,21 @@ def _compact(call: ProcedureCall) -> Answer:
 
 def _job(call: ProcedureCall, table: Table) -> CompactionJob:
     parts = table.parts()
-    where = call.text("where")
-    condition = where and parse_predicate(
-        where,
-        table.schema.row_type,
-        time_zone=call.lake.time_zone,
-        case_sensitive=call.lake.is_case_sensitive,
-    )
+    condition = call.condition("where", table)
     buckets = _buckets(call.text("buckets"), count=parts.options.bucket)
     partitions = chosen_partitions(parts, call.text("partitions"), condition)
     idle_time = call.text("partition_idle_time")
     if idle_time is not None:
         partitions = idle_partitions(parts, partitions, idle_time)
-    place_postponed(parts, partitions)
-    job = compaction_job(parts, (call.text("compact_strategy") or _FULL).lower(), partitions)
+    ordering = chosen_ordering(parts, call.text("order_strategy"), call.text("order_by"))
+    write = partial(place_in_tasks, call.lake.spark, call.lake.registry)
+    place_postponed(parts, partitions, write=write)
+    strategy = call.text("compact_strategy")
+    job = compaction_job(parts, strategy and strategy.lower(), partitions, ordering=ordering)
     if buckets is None:
         return job
     chosen = [each for each in job.compactions if each.stored.bucket in buckets]
     return replace(job, compactions=chosen)
-
-
-def _check_order(call: ProcedureCall) -> None:
-    strategy = (call.text("order_strategy") or _UNSORTED).lower()
-    if strategy in _SORTED:
-        raise UnsupportedError(
-            f"order_strategy {strategy!r} is not supported yet: leave it out, and have the rows of"
-            " a partition sorted by INSERT OVERWRITE of its rows with SORT BY"
-        )
-    if strategy != _UNSORTED:
-        raise InvalidArgumentError(
-            f"order_strategy is {strategy!r}; it is one of {_UNSORTED}, {', '.join(_SORTED)}"
-        )
-    if call.text("order_by"):
-        raise InvalidArgumentError(
-            f"order_by says what to sort by, and order_strategy {_UNSORTED!r} sorts nothing; leave"
-            " it out"
-        )
 
 
 def _buckets(text: str | None, *, count: int) -> frozenset[int] | None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pyspark.sql.types import StructField
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.format.predicate.expressions import Expression
+from lakebed.format.predicate.parser import parse_predicate
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName, split_name
 from lakebed.table.table import Table
@@ -49,6 +51,27 @@ class ProcedureCall:
         """The text given for a parameter; a blank one is as none."""
         value = self.values[name]
         return value if isinstance(value, str) and value.strip() else None
+
+    def number(self, name: str) -> int | None:
+        """The whole number given for a parameter."""
+        value = self.values[name]
+        return value if isinstance(value, int) else None
+
+    def condition(self, name: str, table: Table) -> Expression | None:
+        """The condition on columns of a table that is given for a parameter.
+
+        Raises:
+            InvalidArgumentError: It is none.
+        """
+        text = self.text(name)
+        if text is None:
+            return None
+        return parse_predicate(
+            text,
+            table.schema.row_type,
+            time_zone=self.lake.time_zone,
+            case_sensitive=self.lake.is_case_sensitive,
+        )
 
     def table(self) -> Table:
         """The table that the parameter `table` names, as it is now.

@@ -1,0 +1,1 @@
+"""Whether all that a table says of itself is so."""

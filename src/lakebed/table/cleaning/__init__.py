@@ -1,0 +1,1 @@
+"""Files that nobody names, and names whose files are lost."""

@@ -1,0 +1,1 @@
+"""Snapshots that expire, and the files that go with them."""

@@ -1,0 +1,213 @@
+"""How is a branch rolled back to one of its snapshots, and why is a crash anywhere safe?
+
+1. `tag-lakebed-rollback-N`  put, a tag of the target; then it is looked whether snapshots expire
+                             now, and whether the target is still there
+2. `snapshot-N`              put, where the target had expired and only a tag has it
+3. `LATEST`                  the target, for engines that believe this hint without another look
+4. `snapshot-M`              deleted for each M above N, the newest first; tags and changelogs after
+                             them; all of that again until nothing is found above the target
+5. `LATEST`                  the target, which a writer may have overwritten meanwhile
+6. `tag-lakebed-rollback-N`  deleted
+7. files                     that only what was deleted needed, deleted
+
+Whoever reads meanwhile finds one snapshot after the other as the newest, each of them whole; a
+crash in 4 leaves the branch at one of these, and a crash before as it was. The same rollback again
+ends it. A crash before 7 leaves files that nobody names, for orphan cleaning.
+
+Writers: a commit that is put before the last listing of 4 goes too. One that is put later sees that
+the snapshot is gone that it builds on, and takes itself back.
+
+Expiry writes its copies, then looks for the tag of 1 and for the first snapshot that it keeps; a
+rollback puts the tag, then looks for copies. So of two that meet at least one sees the other, and
+gives up before anything is deleted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from lakebed.errors import CommitConflictError, NotFoundError
+from lakebed.format.paths import rollback_tag
+from lakebed.format.snapshot import Snapshot
+from lakebed.table.expiry.release import Runs
+from lakebed.table.history_changes.copying import (
+    contiguous,
+    present,
+    put_same,
+    release_after,
+    snapshot_bytes,
+)
+from lakebed.table.metadata.changelogs import Changelogs
+from lakebed.table.metadata.expired_copies import ExpiredCopies
+from lakebed.table.metadata.tags import Tags
+from lakebed.table.parts import TableParts
+
+
+def roll_back(parts: TableParts, target: Snapshot, *, tag: str | None = None) -> None:
+    """Makes a snapshot the newest one again.
+
+    Args:
+        parts: The table, or one of its branches.
+        target: The snapshot.
+        tag: A tag that names it, where its file may be gone.
+
+    Raises:
+        CommitConflictError: Snapshots expire at the same time, and nothing was changed; or somebody
+            else rolled back further.
+        CorruptTableError: Something that would be deleted cannot be read; nothing was changed.
+        NotFoundError: The target is gone meanwhile; nothing was changed.
+    """
+    runs = remove_above(parts, target, tag=tag)
+    release_after(parts, runs, done=f"rolled back to snapshot {target.id}")
+
+
+def remove_above(
+    parts: TableParts,
+    target: Snapshot,
+    *,
+    tag: str | None = None,
+    tags_above: int | None = None,
+) -> Runs:
+    """Steps 1 to 6 of a rollback.
+
+    Args:
+        parts: As for `roll_back`.
+        target: As for `roll_back`.
+        tag: As for `roll_back`.
+        tags_above: Above which snapshot tags go; by default above the target.
+
+    Returns:
+        What was deleted, whose files are to be released.
+
+    Raises:
+        CommitConflictError: As for `roll_back`.
+        CorruptTableError: As for `roll_back`.
+        NotFoundError: As for `roll_back`.
+    """
+    find_above = partial(
+        _Above.of, parts, target.id, tags_above=target.id if tags_above is None else tags_above
+    )
+    above = find_above()
+    own_tag = parts.paths.tag(rollback_tag(target.id))
+    data = snapshot_bytes(parts, target)
+    parts.file_io.write(own_tag, data)
+    try:
+        _check_not_expiring(parts, target, tag=tag)
+        if parts.snapshots.find(target.id) is None:
+            _put_again(parts, target, data)
+    except (CommitConflictError, NotFoundError):
+        parts.file_io.delete(own_tag)
+        raise
+    _write_latest(parts, target)
+    runs: list[Sequence[Snapshot]] = []
+    while above.paths:
+        for path in above.paths:
+            parts.file_io.delete(path)
+        if above.has_changelogs:
+            _write_latest_changelog(parts)
+        runs += above.runs
+        above = find_above()
+    _write_latest(parts, target)
+    parts.file_io.delete(own_tag)
+    if parts.snapshots.find(target.id) != target:
+        raise _overtaken(parts, target)
+    return runs
+
+
+def check_no_copies(parts: TableParts, target: Snapshot) -> None:
+    """Refuses a rollback to a snapshot while it, or a later one, expires.
+
+    Raises:
+        CommitConflictError: It does.
+    """
+    copies = ExpiredCopies(parts.file_io, parts.paths).list_ids()
+    if any(each >= target.id for each in copies):
+        raise CommitConflictError(
+            f"{parts.paths.location}: snapshots up to {copies[-1]} expire at this moment, or an "
+            "expiry of them broke off, and the table is not rolled back. Try again; where it broke "
+            "off, expire_snapshots with the same arguments ends it"
+        )
+
+
+def _check_not_expiring(parts: TableParts, target: Snapshot, *, tag: str | None) -> None:
+    check_no_copies(parts, target)
+    if tag is None:
+        found = parts.snapshots.find(target.id)
+    else:
+        named = Tags(parts.file_io, parts.paths).find(tag)
+        found = None if named is None else named.snapshot
+    if found != target:
+        raise NotFoundError(
+            "snapshot", str(target.id), hint="It expired, or its tag was deleted, this moment"
+        )
+
+
+def _put_again(parts: TableParts, target: Snapshot, data: bytes) -> None:
+    if not put_same(parts.file_io, parts.paths.snapshot(target.id), data):
+        raise _overtaken(parts, target)
+    earliest = min(parts.snapshots.list_ids(), default=target.id)
+    parts.file_io.write(parts.paths.earliest_hint, str(earliest).encode())
+
+
+def _write_latest(parts: TableParts, target: Snapshot) -> None:
+    parts.file_io.write(parts.paths.latest_hint, str(target.id).encode())
+
+
+def _write_latest_changelog(parts: TableParts) -> None:
+    paths = parts.paths
+    left = Changelogs(parts.file_io, paths).list_ids()
+    if left:
+        parts.file_io.write(paths.latest_changelog_hint, str(left[-1]).encode())
+    else:
+        parts.file_io.delete(paths.latest_changelog_hint)
+        parts.file_io.delete(paths.earliest_changelog_hint)
+
+
+def _overtaken(parts: TableParts, target: Snapshot) -> CommitConflictError:
+    return CommitConflictError(
+        f"{parts.paths.location}: somebody else rolled the table back while it was rolled back to "
+        f"snapshot {target.id}. See which snapshot is the newest now, and roll back again if it "
+        "is not the right one"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Above:
+    """What is above a snapshot.
+
+    Attributes:
+        paths: Its files, in the order in which they are deleted.
+        runs: The snapshots that they name.
+        has_changelogs: Whether there are changelogs among them.
+    """
+
+    paths: list[str]
+    runs: list[list[Snapshot]]
+    has_changelogs: bool
+
+    @classmethod
+    def of(cls, parts: TableParts, snapshot_id: int, *, tags_above: int) -> "_Above":
+        file_io, paths = parts.file_io, parts.paths
+        stored, named = parts.snapshots, Tags(file_io, paths)
+        changelogs = Changelogs(file_io, paths)
+
+        def later(ids: list[int]) -> list[int]:
+            return [each for each in ids if each > snapshot_id]
+
+        snapshot_ids = later(stored.list_ids())
+        tags = [tag for tag in map(named.find, named.list_names()) if tag is not None]
+        tags = [tag for tag in tags if tag.snapshot.id > tags_above]
+        changelog_ids = later(changelogs.list_ids())
+        return cls(
+            paths=[
+                *map(paths.snapshot, reversed(snapshot_ids)),
+                *(paths.tag(tag.name) for tag in tags),
+                *map(paths.changelog, reversed(changelog_ids)),
+            ],
+            runs=[
+                *contiguous(present(map(stored.find, snapshot_ids))),
+                *([tag.snapshot] for tag in tags),
+                *contiguous(present(map(changelogs.find, changelog_ids))),
+            ],
+            has_changelogs=bool(changelog_ids),
+        )

@@ -1,0 +1,1 @@
+"""Partitions that expire, and partitions that are done."""

@@ -1,0 +1,1 @@
+"""Tags that are made, changed and deleted, on request or by themselves."""

@@ -1,0 +1,125 @@
+"""Does a snapshot that was put stand where it is?
+
+A writer that paused after it read snapshot N-1 may find the place of `snapshot-N` free though N was
+there: others committed N and more, and N expired. Or a rollback took N-1 away. What it puts then
+follows nothing, and must go before anybody builds on it. After the put it can be told, for an
+expiry deletes the oldest snapshots first and a rollback the newest:
+
+    base N-1     below N-1    N+1        above    the snapshot
+    as read                                       stands
+    another                                       follows nothing: rolled back, and written on
+    gone         some                             follows nothing: rolled back
+    gone         none         none       none     stands: the base expired
+    gone         none         none       some     follows nothing: N expired
+    gone         none         there               stands where N+1 was built upon it
+
+Until its writer looks, others find such a snapshot, and must not build upon it. So the uuid of a
+snapshot says which one it follows: its first half is random, and its second one a digest of that
+half, the snapshot's id and the uuid of its base. Version 8 of uuids is for such.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+from lakebed.format.arrow.compute import compute as pc
+from lakebed.format.arrow.typing import python_values
+from lakebed.format.data_file_meta import FileKind
+from lakebed.format.snapshot import Snapshot
+from lakebed.table.metadata.live_files import LiveScan
+from lakebed.table.metadata.manifests import Manifests
+from lakebed.table.metadata.snapshots import Snapshots
+
+WRITER_PREFIX = "lakebed-"
+"""How `writerVersion` of Lakebed's snapshots begins."""
+
+_VERSION_AT, _VERSION = 14, "8"
+_HALF = 18
+_DIGEST_DIGITS = 15
+
+
+def uuid_after(base: Snapshot | None, fresh_uuid: str) -> str:
+    """The uuid of the snapshot that follows another.
+
+    Args:
+        base: The other one; None for the first snapshot of a table, whose uuid says nothing.
+        fresh_uuid: A random uuid.
+    """
+    if base is None or base.uuid is None:
+        return fresh_uuid
+    half = f"{fresh_uuid[:_VERSION_AT]}{_VERSION}{fresh_uuid[_VERSION_AT + 1 : _HALF]}"
+    return half + _second_half(half, base.id + 1, base.uuid)
+
+
+def is_after(snapshot: Snapshot, base: Snapshot) -> bool | None:
+    """Whether a snapshot says that it follows another; None where it does not say which one."""
+    uuid = snapshot.uuid or ""
+    is_ours = (snapshot.writer_version or "").startswith(WRITER_PREFIX)
+    if not is_ours or uuid[_VERSION_AT : _VERSION_AT + 1] != _VERSION:
+        return None
+    return uuid[_HALF:] == _second_half(uuid[:_HALF], snapshot.id, base.uuid)
+
+
+def _second_half(half: str, snapshot_id: int, base_uuid: str | None) -> str:
+    digest = hashlib.sha256(f"{half}:{snapshot_id}:{base_uuid}".encode()).hexdigest()
+    return f"-8{digest[:3]}-{digest[3:_DIGEST_DIGITS]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Looks at a table after a snapshot was put."""
+
+    snapshots: Snapshots
+    manifests: Manifests
+
+    def is_adrift(self, snapshot: Snapshot) -> bool:
+        """Whether a snapshot says that it follows one that is not the one before it.
+
+        Args:
+            snapshot: Of any writer; the newest one.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        if is_after(snapshot, snapshot) is None:
+            return False
+        base = self.snapshots.find(snapshot.id - 1)
+        if base is not None:
+            return not is_after(snapshot, base)
+        return any(each < snapshot.id for each in self.snapshots.list_ids())
+
+    def stands(self, snapshot: Snapshot, base: Snapshot | None) -> bool:
+        """Whether a snapshot that is there follows what it builds on.
+
+        Args:
+            snapshot: The one that was put.
+            base: The newest one when it was prepared; None for an empty table.
+
+        Raises:
+            NotFoundError: What it takes to tell expires right now.
+            StorageError: The store failed.
+        """
+        if base is not None:
+            present = self.snapshots.find(base.id)
+            if present is not None:
+                return present == base
+        ids = self.snapshots.list_ids()
+        if any(each < snapshot.id for each in ids):
+            return False
+        if snapshot.id + 1 in ids:
+            return self._is_built_upon(snapshot)
+        return all(each <= snapshot.id for each in ids)
+
+    def _is_built_upon(self, snapshot: Snapshot) -> bool:
+        """Whether the next snapshot starts from the files that this one leaves."""
+        following = self.snapshots.load(snapshot.id + 1)
+        delta = self.manifests.delta_files(snapshot)
+        before = self.manifests.base_files(following)
+        if {meta.file_name for meta in delta} & {meta.file_name for meta in before}:
+            return True
+        live, _ = self.manifests.live_files(before, LiveScan(columns=frozenset({"file_name"})))
+        left = set(python_values(live.column("file_name")))
+        entries = self.manifests.entries(delta)
+        is_add = pc.equal(entries.column("kind"), int(FileKind.ADD))
+        added = set(python_values(entries.column("file_name").filter(is_add)))
+        named = set(python_values(entries.column("file_name")))
+        return added <= left and not (named - added) & left

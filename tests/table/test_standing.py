@@ -1,0 +1,151 @@
+"""Commits under which their base goes away: rolled back, or expired while the writer paused."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from lakebed.errors import CommitConflictError, CommitUnknownError
+from lakebed.table.writing.standing import is_after
+from support.effects import fixed_effects, open_catalog, reopen
+from support.rival_commits import START, UNAWARE, mine, one, rows_of
+from support.scripted_file_io import afterwards, meanwhile
+from support.store_listing import data_files, snapshot_ids
+from support.table_builder import BuiltTable, Row, Step, build_table, sorted_rows
+
+
+def test_a_commit_whose_base_is_rolled_back_in_between_is_taken_back() -> None:
+    built = build_table(UNAWARE, (*START, Step("write", range(4, 8))))
+    path = f"{built.table.location}/snapshot/snapshot-2"
+    table, store = mine(built, meanwhile(lambda: built.file_io.delete(path)))
+    before = data_files(built.file_io, table.location)
+    with pytest.raises(CommitConflictError, match="Write the rows again") as failed:
+        table.append(one(built, 10))
+    assert (failed.value.was_visible, store.puts) == (True, 1)
+    assert snapshot_ids(built.file_io, table.location) == [1]
+    # A rollback that saw it may be about to delete its file, a tag may name it.
+    assert len(data_files(built.file_io, table.location) - before) == 1
+    assert rows_of(built) == sorted_rows(first_rows(built))
+
+
+def test_a_commit_whose_base_is_rolled_back_and_another_written_is_taken_back() -> None:
+    built = build_table(UNAWARE, (*START, Step("write", range(4, 8))))
+    path = f"{built.table.location}/snapshot/snapshot-2"
+
+    def roll_back_and_write() -> None:
+        built.file_io.delete(path)
+        built.table.append(one(built, 20))
+
+    table, _ = mine(built, meanwhile(roll_back_and_write))
+    with pytest.raises(CommitConflictError, match="Write the rows again"):
+        table.append(one(built, 10))
+    assert rows_of(built) == sorted_rows([*first_rows(built), built.shape.row(20, 5)])
+
+
+@pytest.mark.parametrize("kept", [1, 3], ids=["some are gone", "the next one is the oldest"])
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_a_commit_that_others_overtook_until_its_place_is_free_again_is_taken_back(
+    kept: int, *, is_empty: bool
+) -> None:
+    built = build_table(UNAWARE, () if is_empty else START)
+    count = 4 if is_empty else 5
+
+    def overtake() -> None:
+        for number in range(20, 24):
+            built.table.append(one(built, number))
+        built.table.expire_snapshots(retain_max=kept, retain_min=kept)
+
+    table, _ = mine(built, meanwhile(overtake))
+    with pytest.raises(CommitConflictError, match="Write the rows again"):
+        table.append(one(built, 10))
+    new = [built.shape.row(number, 5) for number in range(20, 24)]
+    assert rows_of(built) == sorted_rows([*built.rows, *new])
+    oldest = count - kept + 1
+    assert snapshot_ids(built.file_io, table.location) == list(range(oldest, count + 1))
+
+
+@pytest.mark.parametrize("merged", [True, False])
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_a_commit_that_is_built_upon_stands_when_its_base_expires_at_once(
+    kept: int, *, merged: bool
+) -> None:
+    options = {"manifest.merge-min-count": "1"} if merged else {}
+    built = build_table(UNAWARE.with_options(options), START)
+
+    def go_on() -> None:
+        for number in (20, 21):
+            built.table.append(one(built, number))
+        built.table.expire_snapshots(retain_max=kept, retain_min=kept)
+
+    table, _ = mine(built, afterwards(go_on))
+    if kept < 3:
+        with pytest.raises(CommitUnknownError):
+            table.append(one(built, 10))
+    else:
+        snapshot = table.append(one(built, 10))
+        assert snapshot is not None
+        assert snapshot.id == 2
+    new = [built.shape.row(number, 5) for number in (10, 20, 21)]
+    assert rows_of(built) == sorted_rows([*built.rows, *new])
+    assert snapshot_ids(built.file_io, table.location) == list(range(5 - kept, 5))
+
+
+def adrift() -> BuiltTable:
+    """A table whose newest snapshot a writer put that died, after its base was rolled back."""
+    built = build_table(UNAWARE, (*START, Step("write", range(4, 8)), Step("write", range(8, 12))))
+    built.file_io.delete(f"{built.table.location}/snapshot/snapshot-2")
+    return built
+
+
+def first_rows(built: BuiltTable) -> list[Row]:
+    return [built.shape.row(number, 0) for number in range(4)]
+
+
+def test_nobody_builds_upon_a_snapshot_that_follows_nothing() -> None:
+    built = adrift()
+    sleeps: list[float] = []
+    catalog = open_catalog(built.file_io, effects=fixed_effects(3, sleeps=sleeps))
+    snapshot = catalog.load_table("db.t").append(one(built, 20))
+    assert snapshot is not None
+    assert snapshot.id == 2
+    assert snapshot_ids(built.file_io, built.table.location) == [1, 2]
+    assert len(sleeps) == 4
+    assert rows_of(built) == sorted_rows([*first_rows(built), built.shape.row(20, 5)])
+
+
+def test_a_writer_is_waited_for_that_takes_its_snapshot_back() -> None:
+    built = adrift()
+    path = f"{built.table.location}/snapshot/snapshot-3"
+    sleeps: list[float] = []
+    effects = replace(
+        fixed_effects(3, sleeps=sleeps),
+        sleep_ms=lambda _: sleeps.append(built.file_io.delete(path)),
+    )
+    snapshot = (
+        open_catalog(built.file_io, effects=effects).load_table("db.t").append(one(built, 20))
+    )
+    assert snapshot is not None
+    assert (snapshot.id, sleeps) == (2, [True])
+
+
+def test_a_snapshot_whose_base_expired_is_built_upon() -> None:
+    built = build_table(UNAWARE, (*START, Step("write", range(4, 8))))
+    built.table.expire_snapshots(retain_max=1, retain_min=1)
+    snapshot = reopen(built.table, built.file_io, seed=5).append(one(built, 20))
+    assert snapshot is not None
+    assert snapshot.id == 3
+    base = built.table.parts().snapshots.load(2)
+    assert is_after(snapshot, base)
+    assert not is_after(snapshot, msgspec.structs.replace(base, uuid="other"))
+    assert is_after(msgspec.structs.replace(snapshot, writer_version="java-2.1"), base) is None
+
+
+def test_the_uuid_of_another_engine_says_nothing() -> None:
+    built = build_table(UNAWARE, (*START, Step("write", range(4, 8))))
+    path = f"{built.table.location}/snapshot/snapshot-3"
+    second = built.table.parts().snapshots.load(2)
+    third = msgspec.structs.replace(second, id=3, writer_version="java-2.1")
+    built.file_io.write(path, third.to_json())
+    snapshot = reopen(built.table, built.file_io, seed=5).append(one(built, 20))
+    assert snapshot is not None
+    assert snapshot.id == 4

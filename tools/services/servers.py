@@ -1,0 +1,82 @@
+"""A server that tests talk to: a process of its own on this machine, started, awaited and ended."""
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tools.peers.environments import ROOT
+
+CACHE = ROOT / ".cache" / "services"
+"""Where programs of servers are kept once they are fetched or built."""
+
+HOST = "127.0.0.1"
+_START_SECONDS = 60.0
+_END_SECONDS = 10.0
+_GLANCE_SECONDS = 0.05
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def serving(
+    command: Sequence[str], *, port: int, log: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """A process listens on a port while the block runs.
+
+    Args:
+        command: Starts it.
+        port: What it was told to listen on.
+        log: Where its output goes.
+        environment: Its whole environment; this process's by default.
+
+    Yields:
+        `host:port`, once it accepts connections.
+
+    Raises:
+        RuntimeError: It ended, or did not listen in time; with the end of its output.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=None if environment is None else dict(environment),
+        )
+    try:
+        _wait(process, port=port, log=log)
+        yield f"{HOST}:{port}"
+    finally:
+        process.terminate()
+        try:
+            process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], *, port: int, log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while not _listens(port):
+        if process.poll() is not None or time.monotonic() > deadline:
+            last = log.read_text(encoding="utf-8", errors="replace")[-2000:]
+            raise RuntimeError(f"{process.args!r} does not listen on port {port}:\n{last}")
+        time.sleep(_GLANCE_SECONDS)
+
+
+def _listens(port: int) -> bool:
+    try:
+        with socket.create_connection((HOST, port), timeout=1):
+            return True
+    except OSError:
+        return False
