@@ -1,47 +1,26 @@
-"""`./dev test`: the unit tests on two processes, then the tests that share one Spark session.
+"""`./dev test`: the tests of Lakebed alone, on two processes, one of which has those on Spark.
 
-Arguments go to pytest in both stages, so `./dev test tests/format -k murmur` is quick too. Two
-sorts of tests are stages of `.ci/run` instead: those that take turns with other libraries need
-environments of their own (`pytest -m peers`), and those on another kind of Spark, Connect or a
-cluster, start JVMs of their own (`pytest -m variants`).
+Without arguments, a test with many cases runs some of them, others at each commit. Arguments go to
+pytest, and all cases run: `./dev test tests/format -k murmur`, `./dev test tests`. What else there
+is, stages of `.ci/run` run: tests that take turns with other libraries need environments of their
+own (`-m peers`), those on stores start servers (`-m stores`), those on another kind of Spark,
+Connect or a cluster, start JVMs of their own (`-m variants`), and races take long (`-m long`).
 """
 
 import subprocess
 import sys
 
-UNIT_STAGE = ("-m", "not spark and not peers and not stores and not variants", "-n", "2")
-SPARK_STAGE = ("-m", "spark and not variants", "-p", "no:xdist")
-
-NOTHING_COLLECTED = 5
-
-
-def run_stage(name: str, options: tuple[str, ...], *, arguments: list[str]) -> int:
-    """Runs pytest once; its closing line is the last that is printed. Returns its exit status."""
-    print(f"test: {name}", flush=True)
-    command = [sys.executable, "-m", "pytest", *options, *arguments]
-    return subprocess.run(command, check=False).returncode
-
-
-def joint_status(statuses: list[int], *, selected: bool) -> int:
-    """One exit status of all stages.
-
-    Args:
-        statuses: What pytest returned, a stage each.
-        selected: Whether the caller named tests, which may then all be of one stage.
-    """
-    if selected and any(status != NOTHING_COLLECTED for status in statuses):
-        statuses = [status for status in statuses if status != NOTHING_COLLECTED]
-    return max(statuses)
+OPTIONS = (
+    *("-m", "not peers and not stores and not variants and not long"),
+    *("-n", "2", "--dist", "loadgroup"),
+)
 
 
 def main() -> None:
-    """Runs both stages, the second also after a failure of the first."""
-    arguments = sys.argv[1:]
-    statuses = [
-        run_stage("unit tests, two processes", UNIT_STAGE, arguments=arguments),
-        run_stage("tests on Spark, one session", SPARK_STAGE, arguments=arguments),
-    ]
-    sys.exit(joint_status(statuses, selected=bool(arguments)))
+    """Runs pytest, and ends with its exit status."""
+    chosen = sys.argv[1:] or ["--sample"]
+    command = [sys.executable, "-m", "pytest", "-q", *OPTIONS, *chosen]
+    sys.exit(subprocess.run(command, check=False).returncode)
 
 
 if __name__ == "__main__":

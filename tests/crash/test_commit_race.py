@@ -15,8 +15,10 @@ from lakebed.format.arrow.typing import python_values
 from lakebed.format.snapshot import CommitKind
 from support.store_listing import data_files, orphans
 
+pytestmark = pytest.mark.long
+
 PROCESSES = 4
-COMMITS = 15
+COMMITS = 10
 TIMEOUT_SECONDS = 120
 
 Results: TypeAlias = "Queue[list[tuple[int, int, int]]]"

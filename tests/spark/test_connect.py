@@ -31,8 +31,11 @@ pytestmark = [
 ]
 
 
-def test_the_suites_pass_over_spark_connect() -> None:
-    command = [sys.executable, "-m", "pytest", "-q", *(str(HERE / f"{each}.py") for each in SUITES)]
+def test_the_suites_pass_over_spark_connect(request: pytest.FixtureRequest) -> None:
+    suites = (str(HERE / f"{each}.py") for each in SUITES)
+    command = [sys.executable, "-m", "pytest", "-q", *suites]
+    if request.config.getoption("--sample"):
+        command.append("--sample")
     run = subprocess.run(
         command,
         env={**os.environ, "LAKEBED_SPARK_KIND": "connect"},

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 import lakebed
 from lakebed.spark import register
+from lakebed.spark.source import PaimonWriter
 
 pytestmark = pytest.mark.spark
 
@@ -63,6 +64,21 @@ def test_tables_with_buckets_are_not_written(bare: SparkSession, tmp_path: Path)
     with pytest.raises(AnalysisException, match=r"lakebed\.spark\.attach"):
         more.write.format("paimon").mode("append").save(path)
     assert lakebed.load_table(path).scan().count() == 3
+
+
+def test_files_are_deleted_when_a_task_failed_but_not_when_only_the_commit_raised(
+    tmp_path: Path,
+) -> None:
+    table = lakebed.load_table(make(tmp_path, bucket=-1))
+    writer = PaimonWriter(table, is_overwrite=False)
+    rows = pa.RecordBatch.from_pydict({"id": [4], "name": ["d"]})
+    before = set(tmp_path.rglob("data-*"))
+    message = writer.write(iter([rows]))
+    (written,) = set(tmp_path.rglob("data-*")) - before
+    writer.abort([message])
+    assert written.exists()
+    writer.abort([message, None])
+    assert not written.exists()
 
 
 def test_a_path_without_a_table_is_an_error(bare: SparkSession, tmp_path: Path) -> None:

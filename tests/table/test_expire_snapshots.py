@@ -247,7 +247,7 @@ def put_changes(table: Table, entries: list[ManifestEntry], **members: object) -
         "delta_manifest_list_size": written.delta_list_size,
         "changelog_manifest_list": None,
     }
-    put_snapshot(table, changed(newest, id=newest.id + 1, **lists, **members))
+    put_snapshot(table, changed(newest, id=newest.id + 1, uuid=None, **lists, **members))
 
 
 def test_a_commit_expires_what_the_options_say_and_a_write_only_table_nothing() -> None:

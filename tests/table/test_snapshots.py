@@ -2,6 +2,8 @@
 
 import pytest
 
+from support.effects import reopen
+from support.meeting_store import Meeting
 from support.table_builder import BuiltTable, Shape, Step, build_table, sorted_rows
 
 UNAWARE = Shape(has_primary_key=False, buckets=-1)
@@ -53,6 +55,19 @@ def test_missing_hints_are_read_past(built: BuiltTable) -> None:
     assert built.table.parts().snapshots.earliest_id() == 1
     built.take(Step("write", (7,)))
     assert sorted_rows(built.table.scan().to_arrow()) == sorted_rows(built.rows)
+
+
+@pytest.mark.parametrize("has_hint", [True, False])
+def test_a_snapshot_that_goes_before_it_is_read_was_not_the_newest(
+    built: BuiltTable, *, has_hint: bool
+) -> None:
+    if not has_hint:
+        built.file_io.delete(hint(built, "LATEST"))
+    store = Meeting(built, "read", "snapshot-5")
+    store.other = lambda: built.file_io.delete(hint(built, "snapshot-5"))
+    latest = reopen(built.table, store).latest_snapshot()
+    assert latest is not None
+    assert latest.id == 4
 
 
 def test_other_names_in_the_directory_are_passed_over(built: BuiltTable) -> None:

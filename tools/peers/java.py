@@ -149,6 +149,7 @@ HDFS = JavaProgram(
     from_pyspark=_HADOOP,
     options=(*_EVERY, "-Djava.net.preferIPv4Stack=true"),
 )
+PROGRAMS = (REFEREE, FLINK, HDFS)
 PAIMON_SPARK = Jars(listed=ROOT / "tools" / "paimon_spark")
 
 
@@ -186,5 +187,5 @@ def _run(command: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    for program in (REFEREE, FLINK, HDFS):
+    for program in PROGRAMS:
         print(shlex.join(program.command()))

@@ -36,7 +36,7 @@ def azure(directory: Path, *, containers: tuple[str, ...]) -> Iterator[str]:
     """
     port = free_port()
     command = [
-        *("node", str(_program()), "--blobHost", HOST, "--blobPort", str(port)),
+        *("node", str(program()), "--blobHost", HOST, "--blobPort", str(port)),
         *("--location", str(directory / "blobs"), "--silent", "--skipApiVersionCheck"),
         "--disableTelemetry",
     ]
@@ -51,17 +51,18 @@ def azure_options(endpoint: str) -> dict[str, str]:
     return {"azure.endpoint": endpoint, "fs.azure.account.key": KEY}
 
 
-def _program() -> Path:
+def program() -> Path:
+    """The server, fetched on first use."""
     directory = CACHE / "npm" / f"azurite-{_VERSION}"
-    program = directory / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
+    script = directory / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
     with exclusive(CACHE / "azurite.lock"):
-        if not program.exists():
+        if not script.exists():
             print(f"services: fetching azurite {_VERSION}", file=sys.stderr, flush=True)
             directory.mkdir(parents=True, exist_ok=True)
             command = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
             command += ["--prefix", str(directory), f"azurite@{_VERSION}"]
             subprocess.run(command, check=True, stdout=sys.stderr)
-    return program
+    return script
 
 
 def _make_container(port: int, name: str) -> None:

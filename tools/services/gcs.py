@@ -20,9 +20,14 @@ def google_cloud_storage(log: Path) -> Iterator[str]:
     port = free_port()
     endpoint = f"http://{HOST}:{port}"
     command = [
-        *(str(go_program(_PACKAGE, version=_VERSION)), "-backend", "memory"),
+        *(str(program()), "-backend", "memory"),
         *("-scheme", "http", "-host", HOST, "-port", str(port)),
         *("-external-url", endpoint, "-public-host", f"{HOST}:{port}", "-log-level", "warn"),
     ]
     with serving(command, port=port, log=log):
         yield endpoint
+
+
+def program() -> Path:
+    """The server, built on first use."""
+    return go_program(_PACKAGE, version=_VERSION)

@@ -33,7 +33,7 @@ def s3(directory: Path, *, buckets: tuple[str, ...]) -> Iterator[str]:
         (directory / "buckets" / name).mkdir(parents=True, exist_ok=True)
     port = free_port()
     command = [
-        *(str(go_program(_PACKAGE, version=_VERSION)), "--port", f"{HOST}:{port}", "--quiet"),
+        *(str(program()), "--port", f"{HOST}:{port}", "--quiet"),
         *("posix", str(directory / "buckets")),
     ]
     environment = {
@@ -53,3 +53,8 @@ def s3_options(endpoint: str) -> dict[str, str]:
         "s3.secret-key": SECRET_KEY,
         "s3.path.style.access": "true",
     }
+
+
+def program() -> Path:
+    """The server, built on first use."""
+    return go_program(_PACKAGE, version=_VERSION)

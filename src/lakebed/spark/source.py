@@ -172,8 +172,13 @@ class PaimonWriter(DataSourceArrowWriter):
         )
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Deletes what the tasks wrote."""
-        delete_written(self._parts, _messages(messages))
+        """Deletes what the tasks wrote, when one of them failed.
+
+        Spark aborts also when `commit` raised. All messages are there then, and the commit has
+        deleted the files itself where it was certain that no snapshot names them.
+        """
+        if None in messages:
+            delete_written(self._parts, _messages(messages))
 
 
 def _messages(messages: list[WriterCommitMessage | None]) -> list[CommitMessage]:

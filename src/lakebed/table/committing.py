@@ -59,14 +59,9 @@ def commit(
             properties=properties or {},
         )
         snapshot = parts.committer.commit(changes, stamp, force=force)
-    except CommitUnknownError:
-        raise
-    except CommitConflictError as error:
-        if not error.was_visible:
+    except Exception as error:
+        if not _may_be_named(error):
             delete_written(parts, messages)
-        raise
-    except Exception:
-        delete_written(parts, messages)
         raise
     if snapshot is None:
         delete_written(parts, messages)
@@ -76,6 +71,13 @@ def commit(
         tag_after_commit(parts, snapshot)
         expire_after_commit(parts)
     return snapshot
+
+
+def _may_be_named(error: Exception) -> bool:
+    """Whether a snapshot that somebody may have read names the files of a commit that failed."""
+    if isinstance(error, CommitConflictError):
+        return error.was_visible
+    return isinstance(error, CommitUnknownError)
 
 
 def delete_written(parts: TableParts, messages: Sequence[CommitMessage]) -> None:

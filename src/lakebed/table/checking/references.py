@@ -10,11 +10,12 @@ from itertools import pairwise
 from typing import TypeVar
 
 from lakebed.errors import LakebedError, NotFoundError
-from lakebed.format.paths import MAIN_BRANCH, TablePaths, branch_name_of, expired_id_of
+from lakebed.format.paths import MAIN_BRANCH, TablePaths, expired_id_of
 from lakebed.format.schema import TableSchema
 from lakebed.format.snapshot import Snapshot
 from lakebed.storage.file_io import FileIO
 from lakebed.table.checking.findings import Code, Report
+from lakebed.table.metadata.branches import Branches
 from lakebed.table.metadata.changelogs import Changelogs
 from lakebed.table.metadata.consumers import Consumers
 from lakebed.table.metadata.schemas import Schemas
@@ -107,11 +108,8 @@ class ReferenceSearch:
         )
 
     def _branches(self) -> list[str]:
-        statuses = self._tried(
-            lambda: self.file_io.list(self.paths.branch_directory), self.paths.branch_directory
-        )
-        names = (branch_name_of(status.name) for status in statuses or ())
-        return [name for name in names if name is not None]
+        stored = Branches(self.file_io, self.paths)
+        return self._tried(stored.list_names, self.paths.branch_directory) or []
 
     def _schemas(self, paths: TablePaths) -> dict[int, TableSchema]:
         stored = Schemas(self.file_io, paths)

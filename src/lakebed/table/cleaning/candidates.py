@@ -30,7 +30,7 @@ from lakebed.format.paths import (
 )
 from lakebed.format.schema import TableSchema
 from lakebed.storage.file_io import FileIO, FileStatus
-from lakebed.table.expiry.holders import branch_names
+from lakebed.table.metadata.branches import Branches
 from lakebed.table.metadata.schemas import Schemas
 from lakebed.table.parts import TableParts
 from lakebed.table.spreading import Spread
@@ -75,7 +75,7 @@ def find_candidates(parts: TableParts, older_than_ms: int, spread: Spread) -> Ca
         CorruptTableError: A schema cannot be read, which may say where files lie.
         StorageError: A directory cannot be listed.
     """
-    names = (MAIN_BRANCH, *branch_names(parts.file_io, parts.paths))
+    names = (MAIN_BRANCH, *Branches(parts.file_io, parts.paths).list_names())
     paths = [parts.paths.of_branch(each) for each in names]
     schemas = [schema for each in paths for schema in _schemas(parts.file_io, each)]
     looking = _Looking(

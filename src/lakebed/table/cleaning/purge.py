@@ -8,9 +8,9 @@ from lakebed.format.paths import MAIN_BRANCH
 from lakebed.table.cleaning.orphans import remove_orphan_files
 from lakebed.table.expiry.changelogs import expire_changelogs
 from lakebed.table.expiry.expire import expire_snapshots
-from lakebed.table.expiry.holders import branch_names
 from lakebed.table.expiry.policy import Retention
 from lakebed.table.history_changes.branches import delete_branches
+from lakebed.table.metadata.branches import Branches
 from lakebed.table.metadata.consumers import Consumers
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.parts import TableParts
@@ -38,7 +38,7 @@ def purge_files(parts: TableParts) -> None:
             " Purge the table, or delete the branch"
         )
     file_io, paths = parts.file_io, parts.paths
-    delete_branches(parts, branch_names(file_io, paths))
+    delete_branches(parts, Branches(file_io, paths).list_names())
     delete_tags(parts, Tags(file_io, paths).list_names())
     Consumers(file_io, paths).clear(lambda _: True)
     overwrite(parts, None, None)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from lakebed.errors import NotFoundError
-from lakebed.format.paths import MAIN_BRANCH, TablePaths, branch_name_of
+from lakebed.format.paths import MAIN_BRANCH, TablePaths
 from lakebed.format.snapshot import Snapshot
 from lakebed.storage.file_io import FileIO
+from lakebed.table.metadata.branches import Branches
 from lakebed.table.metadata.snapshots import Snapshots
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.parts import TableParts
@@ -57,7 +58,7 @@ class Holders:
                 branches=tuple(_branch(file_io, paths.of_branch(name)) for name in others),
             )
 
-        return settled(lambda: branch_names(file_io, paths), read)
+        return settled(Branches(file_io, paths).list_names, read)
 
 
 def settled(list_names: Callable[[], list[str]], read: Callable[[Sequence[str]], Found]) -> Found:
@@ -73,12 +74,6 @@ def settled(list_names: Callable[[], list[str]], read: Callable[[Sequence[str]],
         before, names = names, list_names()
         if names == before:
             return found
-
-
-def branch_names(file_io: FileIO, paths: TablePaths) -> list[str]:
-    """Names of all branches but the main one, in order."""
-    found = (branch_name_of(status.name) for status in file_io.list(paths.branch_directory))
-    return sorted(name for name in found if name is not None)
 
 
 def tagged_snapshots(file_io: FileIO, paths: TablePaths) -> tuple[Snapshot, ...]:

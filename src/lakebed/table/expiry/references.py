@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from lakebed.format.paths import MAIN_BRANCH, TablePaths
 from lakebed.format.snapshot import Snapshot
 from lakebed.storage.file_io import FileIO
-from lakebed.table.expiry.holders import branch_names, settled, tagged_snapshots
+from lakebed.table.expiry.holders import settled, tagged_snapshots
+from lakebed.table.metadata.branches import Branches
 from lakebed.table.metadata.changelogs import Changelogs
 from lakebed.table.metadata.expired_copies import ExpiredCopies
 from lakebed.table.metadata.snapshots import Snapshots
@@ -42,7 +43,7 @@ def find_references(parts: TableParts) -> tuple[BranchReferences, ...]:
     def read(names: Sequence[str]) -> tuple[BranchReferences, ...]:
         return tuple(_of_branch(file_io, paths.of_branch(each)) for each in (MAIN_BRANCH, *names))
 
-    return settled(lambda: branch_names(file_io, paths), read)
+    return settled(Branches(file_io, paths).list_names, read)
 
 
 def _of_branch(file_io: FileIO, paths: TablePaths) -> BranchReferences:

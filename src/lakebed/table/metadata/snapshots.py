@@ -14,6 +14,7 @@ from lakebed.format.snapshot import Snapshot
 from lakebed.storage.file_io import FileIO
 
 _ID_DIGITS_MAX = 19
+_LOOKS_MAX = 10
 # Engines without watermarks write the smallest long.
 _NO_WATERMARK = -(2**63)
 
@@ -57,8 +58,21 @@ class Snapshots:
         return max(self.list_ids(), default=None)
 
     def latest(self) -> Snapshot | None:
-        """The newest snapshot; None for a table without any."""
+        """The newest snapshot; None for a table without any.
+
+        Raises:
+            NotFoundError: One was found and then gone, several times: something deletes them.
+            CorruptTableError: Its file cannot be read.
+        """
         snapshot_id = self.latest_id()
+        for _ in range(_LOOKS_MAX):
+            if snapshot_id is None:
+                return None
+            snapshot = self.find(snapshot_id)
+            if snapshot is not None:
+                return snapshot
+            # A rollback took it away before it was read.
+            snapshot_id = self.latest_id()
         return None if snapshot_id is None else self.load(snapshot_id)
 
     def earliest_id(self) -> int | None:

@@ -6,11 +6,16 @@ from typing import Any, TypeVar
 
 from pyspark.sql.types import StringType, StructField
 
-from lakebed.errors import InvalidArgumentError
 from lakebed.spark.compaction import SMALL_BYTES
 from lakebed.spark.job_description import described
 from lakebed.spark.spreading import TaskSpread
-from lakebed.spark.sql.procedures.procedure import Answer, Parameter, Procedure, ProcedureCall
+from lakebed.spark.sql.procedures.procedure import (
+    TABLE,
+    Answer,
+    Parameter,
+    Procedure,
+    ProcedureCall,
+)
 from lakebed.table.checking.check import Check, depth_of
 from lakebed.table.checking.findings import FINDING_COLUMNS
 from lakebed.table.checking.reading import Piece
@@ -41,12 +46,7 @@ class _PieceSpread:
 def _check(call: ProcedureCall) -> Answer:
     spark, registry = call.lake.spark, call.lake.registry
     table = call.table()
-    tasks = call.number("parallelism")
-    if tasks is not None and tasks < 1:
-        raise InvalidArgumentError(f"parallelism is {tasks}; it cannot be below 1")
-    spread = TaskSpread(
-        spark=spark, registry=registry, tasks=tasks or registry.parallelism(spark), few_values=0
-    )
+    spread = TaskSpread(spark=spark, registry=registry, tasks=call.task_count(), few_values=0)
     check = Check(
         parts=table.parts(),
         depth=depth_of(call.text("depth") or "full"),
@@ -61,7 +61,7 @@ def _check(call: ProcedureCall) -> Answer:
 CHECK = Procedure(
     name="check",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="depth"),
         Parameter(name="snapshot_id", kind=int),
         Parameter(name="tag"),

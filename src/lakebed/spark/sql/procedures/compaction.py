@@ -6,13 +6,16 @@ from dataclasses import replace
 from functools import partial
 
 from pyspark.errors import PySparkException
-from pyspark.sql.types import BooleanType, StringType, StructField
+from pyspark.sql.types import StringType, StructField
 
 from lakebed.errors import InvalidArgumentError, LakebedError
 from lakebed.spark.compaction import run_job
 from lakebed.spark.postponed import place_in_tasks
 from lakebed.spark.sql.procedures.changed_options import with_options
 from lakebed.spark.sql.procedures.procedure import (
+    DONE,
+    RESULT,
+    TABLE,
     Answer,
     Parameter,
     Procedure,
@@ -34,7 +37,7 @@ _BUCKETS = re.compile(r"\s*([0-9]{1,10})(?:\s*-\s*([0-9]{1,10}))?\s*")
 def _compact(call: ProcedureCall) -> Answer:
     table = with_options(call.table(), call.text("options"))
     run_job(call.lake.spark, call.lake.registry, _job(call, table))
-    return [(True,)]
+    return DONE
 
 
 def _job(call: ProcedureCall, table: Table) -> CompactionJob:
@@ -116,7 +119,7 @@ def _pattern(call: ProcedureCall, name: str) -> re.Pattern[str] | None:
 COMPACT = Procedure(
     name="compact",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="partitions"),
         Parameter(name="compact_strategy"),
         Parameter(name="order_strategy"),
@@ -126,7 +129,7 @@ COMPACT = Procedure(
         Parameter(name="partition_idle_time"),
         Parameter(name="buckets"),
     ),
-    columns=(StructField("result", BooleanType()),),
+    columns=RESULT,
     run=_compact,
 )
 COMPACT_DATABASE = Procedure(

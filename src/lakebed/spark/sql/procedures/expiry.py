@@ -3,7 +3,13 @@
 from pyspark.sql.types import IntegerType, StructField
 
 from lakebed.spark.sql.procedures.changed_options import with_options
-from lakebed.spark.sql.procedures.procedure import Answer, Parameter, Procedure, ProcedureCall
+from lakebed.spark.sql.procedures.procedure import (
+    TABLE,
+    Answer,
+    Parameter,
+    Procedure,
+    ProcedureCall,
+)
 
 
 def _expire_snapshots(call: ProcedureCall) -> Answer:
@@ -20,7 +26,7 @@ def _expire_snapshots(call: ProcedureCall) -> Answer:
 EXPIRE_SNAPSHOTS = Procedure(
     name="expire_snapshots",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="retain_max", kind=int),
         Parameter(name="retain_min", kind=int),
         Parameter(name="older_than"),

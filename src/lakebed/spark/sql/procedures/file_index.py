@@ -3,7 +3,13 @@
 from pyspark.sql.types import IntegerType, StructField
 
 from lakebed.spark.compaction import run_job
-from lakebed.spark.sql.procedures.procedure import Answer, Parameter, Procedure, ProcedureCall
+from lakebed.spark.sql.procedures.procedure import (
+    TABLE,
+    Answer,
+    Parameter,
+    Procedure,
+    ProcedureCall,
+)
 from lakebed.table.compaction.index_rewrite import index_rewrite
 from lakebed.table.partition_choice import chosen_partitions
 
@@ -21,7 +27,7 @@ def _rewrite_file_index(call: ProcedureCall) -> Answer:
 
 REWRITE_FILE_INDEX = Procedure(
     name="rewrite_file_index",
-    parameters=(Parameter(name="table", is_required=True), Parameter(name="where")),
+    parameters=(TABLE, Parameter(name="where")),
     columns=(
         StructField("written_partitions", IntegerType(), nullable=False),
         StructField("written_indexes", IntegerType(), nullable=False),

@@ -1,12 +1,17 @@
 """`sys.expire_partitions`, `mark_partition_done`, `reset_consumer` and `clear_consumers`."""
 
-from pyspark.sql.types import BooleanType, StringType, StructField
+from pyspark.sql.types import StringType, StructField
 
 from lakebed.spark.sql.procedures.changed_options import with_options
-from lakebed.spark.sql.procedures.procedure import Answer, Parameter, Procedure, ProcedureCall
-
-_DONE: Answer = [(True,)]
-_RESULT = (StructField("result", BooleanType()),)
+from lakebed.spark.sql.procedures.procedure import (
+    DONE,
+    RESULT,
+    TABLE,
+    Answer,
+    Parameter,
+    Procedure,
+    ProcedureCall,
+)
 
 
 def _expire_partitions(call: ProcedureCall) -> Answer:
@@ -24,23 +29,23 @@ def _expire_partitions(call: ProcedureCall) -> Answer:
 
 def _mark_partition_done(call: ProcedureCall) -> Answer:
     call.table().mark_partition_done(call.text("partitions"))
-    return _DONE
+    return DONE
 
 
 def _reset_consumer(call: ProcedureCall) -> Answer:
-    call.table().reset_consumer(call.text("consumerId") or "", call.number("nextSnapshotId"))
-    return _DONE
+    call.table().reset_consumer(call.required_text("consumerId"), call.number("nextSnapshotId"))
+    return DONE
 
 
 def _clear_consumers(call: ProcedureCall) -> Answer:
     call.table().clear_consumers(call.text("includingConsumers"), call.text("excludingConsumers"))
-    return _DONE
+    return DONE
 
 
 EXPIRE_PARTITIONS = Procedure(
     name="expire_partitions",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="expiration_time"),
         Parameter(name="timestamp_formatter"),
         Parameter(name="timestamp_pattern"),
@@ -54,29 +59,29 @@ EXPIRE_PARTITIONS = Procedure(
 MARK_PARTITION_DONE = Procedure(
     name="mark_partition_done",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="partitions", is_required=True),
     ),
-    columns=_RESULT,
+    columns=RESULT,
     run=_mark_partition_done,
 )
 RESET_CONSUMER = Procedure(
     name="reset_consumer",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="consumerId", is_required=True),
         Parameter(name="nextSnapshotId", kind=int),
     ),
-    columns=_RESULT,
+    columns=RESULT,
     run=_reset_consumer,
 )
 CLEAR_CONSUMERS = Procedure(
     name="clear_consumers",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="includingConsumers"),
         Parameter(name="excludingConsumers"),
     ),
-    columns=_RESULT,
+    columns=RESULT,
     run=_clear_consumers,
 )

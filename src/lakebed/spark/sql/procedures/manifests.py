@@ -2,10 +2,16 @@
 
 import logging
 
-from pyspark.sql.types import BooleanType, StructField
-
 from lakebed.spark.sql.procedures.changed_options import with_options
-from lakebed.spark.sql.procedures.procedure import Answer, Parameter, Procedure, ProcedureCall
+from lakebed.spark.sql.procedures.procedure import (
+    DONE,
+    RESULT,
+    TABLE,
+    Answer,
+    Parameter,
+    Procedure,
+    ProcedureCall,
+)
 from lakebed.table.compaction.manifests import manifest_compaction
 
 _log = logging.getLogger(__name__)
@@ -25,19 +31,19 @@ def _compact_manifest(call: ProcedureCall) -> Answer:
             _log.info("%s would be written anew: %s", row["file_name"], row["why"])
     else:
         compaction.carry_out()
-    return [(True,)]
+    return DONE
 
 
 COMPACT_MANIFEST = Procedure(
     name="compact_manifest",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="options"),
         Parameter(name="dry_run", kind=bool),
         Parameter(name="manifest_sort_enabled", kind=bool),
         Parameter(name="manifest_sort_partition_field"),
         Parameter(name="manifest_sort_max_rewrite_size"),
     ),
-    columns=(StructField("result", BooleanType()),),
+    columns=RESULT,
     run=_compact_manifest,
 )

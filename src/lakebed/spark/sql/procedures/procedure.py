@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import StructField
+from pyspark.sql.types import BooleanType, StructField
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.format.predicate.expressions import Expression
@@ -16,6 +16,10 @@ _DEFAULT_DATABASE = "default"
 
 Value = str | int | bool | None
 Answer = Sequence[tuple[object, ...]]
+
+DONE: Answer = ((True,),)
+"""The answer of a procedure that says no more than that it is done; its columns are `RESULT`."""
+RESULT = (StructField("result", BooleanType()),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,10 @@ class Parameter:
     name: str
     kind: type[str] | type[int] | type[bool] = str
     is_required: bool = False
+
+
+TABLE = Parameter(name="table", is_required=True)
+"""The table that a procedure is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +60,27 @@ class ProcedureCall:
         value = self.values[name]
         return value if isinstance(value, str) and value.strip() else None
 
+    def required_text(self, name: str) -> str:
+        """The text given for a parameter that every call gives; a blank one is empty."""
+        return self.text(name) or ""
+
     def number(self, name: str) -> int | None:
         """The whole number given for a parameter."""
         value = self.values[name]
         return value if isinstance(value, int) else None
+
+    def task_count(self) -> int:
+        """How many tasks the parameter `parallelism` asks for; where it is not given, the cores.
+
+        Raises:
+            InvalidArgumentError: It is below 1.
+        """
+        given = self.number("parallelism")
+        if given is None:
+            return self.lake.registry.parallelism(self.lake.spark)
+        if given < 1:
+            raise InvalidArgumentError(f"parallelism is {given}; it cannot be below 1")
+        return given
 
     def condition(self, name: str, table: Table) -> Expression | None:
         """The condition on columns of a table that is given for a parameter.
@@ -80,7 +105,7 @@ class ProcedureCall:
             AnalysisException: There is no such table.
             InvalidArgumentError: It is named as one of another catalog, or by no name.
         """
-        return self.lake.load(self._table_name(self.text("table") or ""))
+        return self.lake.load(self._table_name(self.required_text("table")))
 
     def _table_name(self, text: str) -> TableName:
         registry = self.lake.registry

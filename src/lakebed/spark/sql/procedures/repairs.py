@@ -12,7 +12,13 @@ from lakebed.format.arrow.compute import compute as pc
 from lakebed.spark.job_description import described
 from lakebed.spark.names import split_name
 from lakebed.spark.spreading import TaskSpread
-from lakebed.spark.sql.procedures.procedure import Answer, Parameter, Procedure, ProcedureCall
+from lakebed.spark.sql.procedures.procedure import (
+    TABLE,
+    Answer,
+    Parameter,
+    Procedure,
+    ProcedureCall,
+)
 from lakebed.table.cleaning.lost_files import remove_unexisting_files
 from lakebed.table.cleaning.orphans import oldest_kept_ms, remove_orphan_files
 from lakebed.table.spreading import Spread
@@ -33,11 +39,11 @@ def _remove_orphan_files(call: ProcedureCall) -> Answer:
 
 def _orphans(call: ProcedureCall, table: Table, *, mode: str) -> pa.Table:
     older_than, dry_run = call.text("older_than"), bool(call.values["dry_run"])
-    parallelism = call.number("parallelism")
     if mode == "local":
+        parallelism = call.number("parallelism")
         return table.remove_orphan_files(older_than, dry_run=dry_run, parallelism=parallelism)
     parts = table.parts()
-    with _tasks(call, table, parallelism) as spread:
+    with _tasks(call, table) as spread:
         return remove_orphan_files(
             parts, oldest_kept_ms(parts, older_than), dry_run=dry_run, spread=spread
         )
@@ -45,7 +51,7 @@ def _orphans(call: ProcedureCall, table: Table, *, mode: str) -> pa.Table:
 
 def _tables(call: ProcedureCall) -> Iterator[Table]:
     """The table that is named, or those of a database: `db.*`."""
-    text = call.text("table") or ""
+    text = call.required_text("table")
     if not text.endswith(_EVERY_TABLE):
         yield call.table()
         return
@@ -59,18 +65,15 @@ def _tables(call: ProcedureCall) -> Iterator[Table]:
 
 
 @contextmanager
-def _tasks(call: ProcedureCall, table: Table, parallelism: int | None) -> Iterator[Spread]:
-    spark, registry = call.lake.spark, call.lake.registry
-    if parallelism is not None and parallelism < 1:
-        raise InvalidArgumentError(f"parallelism is {parallelism}; it cannot be below 1")
-    tasks = parallelism or registry.parallelism(spark)
+def _tasks(call: ProcedureCall, table: Table) -> Iterator[Spread]:
+    spark, tasks = call.lake.spark, call.task_count()
     with described(spark, f"look for files of {table.name}"):
-        yield TaskSpread(spark=spark, registry=registry, tasks=tasks)
+        yield TaskSpread(spark=spark, registry=call.lake.registry, tasks=tasks)
 
 
 def _remove_unexisting_files(call: ProcedureCall) -> Answer:
     table = call.table()
-    with _tasks(call, table, call.number("parallelism")) as spread:
+    with _tasks(call, table) as spread:
         dry_run = bool(call.values["dry_run"])
         paths = remove_unexisting_files(table.parts(), dry_run=dry_run, spread=spread)
     return [(path,) for path in paths]
@@ -88,14 +91,14 @@ def _purge_files(call: ProcedureCall) -> Answer:
 
 PURGE_FILES = Procedure(
     name="purge_files",
-    parameters=(Parameter(name="table", is_required=True),),
+    parameters=(TABLE,),
     columns=(StructField("result", StringType()),),
     run=_purge_files,
 )
 REMOVE_ORPHAN_FILES = Procedure(
     name="remove_orphan_files",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="older_than"),
         Parameter(name="dry_run", kind=bool),
         Parameter(name="parallelism", kind=int),
@@ -110,7 +113,7 @@ REMOVE_ORPHAN_FILES = Procedure(
 REMOVE_UNEXISTING_FILES = Procedure(
     name="remove_unexisting_files",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="dry_run", kind=bool),
         Parameter(name="parallelism", kind=int),
     ),
@@ -120,7 +123,7 @@ REMOVE_UNEXISTING_FILES = Procedure(
 REPAIR_EARLIEST_SNAPSHOT = Procedure(
     name="repair_earliest_snapshot",
     parameters=(
-        Parameter(name="table", is_required=True),
+        TABLE,
         Parameter(name="snapshot_id", kind=int, is_required=True),
     ),
     columns=(

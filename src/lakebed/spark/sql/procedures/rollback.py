@@ -6,14 +6,19 @@ from pyspark.sql.types import LongType, StructField
 
 from lakebed.errors import NotFoundError
 from lakebed.format.snapshot import Snapshot
-from lakebed.spark.sql.procedures.procedure import Answer, Parameter, Procedure, ProcedureCall
+from lakebed.spark.sql.procedures.procedure import (
+    TABLE,
+    Answer,
+    Parameter,
+    Procedure,
+    ProcedureCall,
+)
 from lakebed.table.table import Table
 
 _COLUMNS = (
     StructField("previous_snapshot_id", LongType(), nullable=False),
     StructField("current_snapshot_id", LongType(), nullable=False),
 )
-_TABLE = Parameter(name="table", is_required=True)
 
 
 def _rollback(call: ProcedureCall) -> Answer:
@@ -45,7 +50,7 @@ def _from_newest(table: Table, roll_back: Callable[[Table], Snapshot]) -> Answer
 ROLLBACK = Procedure(
     name="rollback",
     parameters=(
-        _TABLE,
+        TABLE,
         Parameter(name="version"),
         Parameter(name="snapshot", kind=int),
         Parameter(name="tag"),
@@ -55,13 +60,13 @@ ROLLBACK = Procedure(
 )
 ROLLBACK_TO_TIMESTAMP = Procedure(
     name="rollback_to_timestamp",
-    parameters=(_TABLE, Parameter(name="timestamp", kind=int, is_required=True)),
+    parameters=(TABLE, Parameter(name="timestamp", kind=int, is_required=True)),
     columns=_COLUMNS,
     run=_rollback_to_timestamp,
 )
 ROLLBACK_TO_WATERMARK = Procedure(
     name="rollback_to_watermark",
-    parameters=(_TABLE, Parameter(name="watermark", kind=int, is_required=True)),
+    parameters=(TABLE, Parameter(name="watermark", kind=int, is_required=True)),
     columns=_COLUMNS,
     run=_rollback_to_watermark,
 )

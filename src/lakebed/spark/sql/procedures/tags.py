@@ -1,22 +1,27 @@
 """`sys.create_tag` and the other procedures of tags."""
 
-from pyspark.sql.types import BooleanType, LongType, StringType, StructField
+from pyspark.sql.types import LongType, StringType, StructField
 
 from lakebed.errors import InvalidArgumentError
-from lakebed.spark.sql.procedures.procedure import Answer, Parameter, Procedure, ProcedureCall
+from lakebed.spark.sql.procedures.procedure import (
+    DONE,
+    RESULT,
+    TABLE,
+    Answer,
+    Parameter,
+    Procedure,
+    ProcedureCall,
+)
 
-_DONE: Answer = [(True,)]
-_RESULT = (StructField("result", BooleanType()),)
-_TABLE = Parameter(name="table", is_required=True)
 _TAG = Parameter(name="tag", is_required=True)
 _TIME_RETAINED = Parameter(name="time_retained")
 
 
 def _create_tag(call: ProcedureCall) -> Answer:
     call.table().create_tag(
-        call.text("tag") or "", call.number("snapshot"), call.text("time_retained")
+        call.required_text("tag"), call.number("snapshot"), call.text("time_retained")
     )
-    return _DONE
+    return DONE
 
 
 def _create_tag_from_timestamp(call: ProcedureCall) -> Answer:
@@ -24,7 +29,7 @@ def _create_tag_from_timestamp(call: ProcedureCall) -> Answer:
     if timestamp is None:
         raise InvalidArgumentError("timestamp is not given; it is epoch milliseconds")
     tag = call.table().create_tag_from_timestamp(
-        call.text("tag") or "", timestamp, call.text("time_retained")
+        call.required_text("tag"), timestamp, call.text("time_retained")
     )
     snapshot = tag.snapshot
     watermark = "null" if snapshot.watermark is None else str(snapshot.watermark)
@@ -33,19 +38,19 @@ def _create_tag_from_timestamp(call: ProcedureCall) -> Answer:
 
 def _replace_tag(call: ProcedureCall) -> Answer:
     call.table().replace_tag(
-        call.text("tag") or "", call.number("snapshot"), call.text("time_retained")
+        call.required_text("tag"), call.number("snapshot"), call.text("time_retained")
     )
-    return _DONE
+    return DONE
 
 
 def _rename_tag(call: ProcedureCall) -> Answer:
-    call.table().rename_tag(call.text("tag") or "", call.text("target_tag") or "")
-    return _DONE
+    call.table().rename_tag(call.required_text("tag"), call.required_text("target_tag"))
+    return DONE
 
 
 def _delete_tag(call: ProcedureCall) -> Answer:
-    call.table().delete_tag(call.text("tag") or "")
-    return _DONE
+    call.table().delete_tag(call.required_text("tag"))
+    return DONE
 
 
 def _expire_tags(call: ProcedureCall) -> Answer:
@@ -55,18 +60,18 @@ def _expire_tags(call: ProcedureCall) -> Answer:
 
 def _trigger_tag_automatic_creation(call: ProcedureCall) -> Answer:
     call.table().trigger_tag_automatic_creation()
-    return _DONE
+    return DONE
 
 
 CREATE_TAG = Procedure(
     name="create_tag",
-    parameters=(_TABLE, _TAG, Parameter(name="snapshot", kind=int), _TIME_RETAINED),
-    columns=_RESULT,
+    parameters=(TABLE, _TAG, Parameter(name="snapshot", kind=int), _TIME_RETAINED),
+    columns=RESULT,
     run=_create_tag,
 )
 CREATE_TAG_FROM_TIMESTAMP = Procedure(
     name="create_tag_from_timestamp",
-    parameters=(_TABLE, _TAG, Parameter(name="timestamp", kind=int), _TIME_RETAINED),
+    parameters=(TABLE, _TAG, Parameter(name="timestamp", kind=int), _TIME_RETAINED),
     columns=(
         StructField("tagName", StringType()),
         StructField("snapshot", LongType()),
@@ -78,30 +83,30 @@ CREATE_TAG_FROM_TIMESTAMP = Procedure(
 REPLACE_TAG = Procedure(
     name="replace_tag",
     parameters=CREATE_TAG.parameters,
-    columns=_RESULT,
+    columns=RESULT,
     run=_replace_tag,
 )
 RENAME_TAG = Procedure(
     name="rename_tag",
-    parameters=(_TABLE, _TAG, Parameter(name="target_tag", is_required=True)),
-    columns=_RESULT,
+    parameters=(TABLE, _TAG, Parameter(name="target_tag", is_required=True)),
+    columns=RESULT,
     run=_rename_tag,
 )
 DELETE_TAG = Procedure(
     name="delete_tag",
-    parameters=(_TABLE, _TAG),
-    columns=_RESULT,
+    parameters=(TABLE, _TAG),
+    columns=RESULT,
     run=_delete_tag,
 )
 EXPIRE_TAGS = Procedure(
     name="expire_tags",
-    parameters=(_TABLE, Parameter(name="older_than")),
+    parameters=(TABLE, Parameter(name="older_than")),
     columns=(StructField("expired_tags", StringType(), nullable=False),),
     run=_expire_tags,
 )
 TRIGGER_TAG_AUTOMATIC_CREATION = Procedure(
     name="trigger_tag_automatic_creation",
-    parameters=(_TABLE,),
-    columns=_RESULT,
+    parameters=(TABLE,),
+    columns=RESULT,
     run=_trigger_tag_automatic_creation,
 )

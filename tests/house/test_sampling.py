@@ -1,0 +1,18 @@
+"""What `./dev test` leaves out, another commit runs."""
+
+from support.sampling import SAMPLED, cases_of
+
+CASES = [f"test_a.py::test_many[{number}-{mode}]" for number in range(20) for mode in "abc"]
+FEW = ["test_a.py::test_few[1]", "test_a.py::test_few[2]", "test_a.py::test_one", "test_b.py::test"]
+
+
+def test_seeds_in_a_row_run_every_case_once_and_tests_with_few_cases_each_time() -> None:
+    runs = [cases_of(CASES + FEW, seed=seed) for seed in range(7, 7 + SAMPLED)]
+    assert all(run >= set(FEW) for run in runs)
+    sampled = [run - set(FEW) for run in runs]
+    assert sorted(case for run in sampled for case in run) == sorted(CASES)
+    assert max(map(len, sampled)) <= len(CASES) / SAMPLED + 1
+
+
+def test_the_same_seed_runs_the_same_cases_in_whatever_order_they_come() -> None:
+    assert cases_of(CASES[::-1], seed=5) == cases_of(CASES, seed=5)
