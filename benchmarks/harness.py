@@ -65,6 +65,10 @@ class Outcome:
         """Lakebed's figure."""
         return self.median(next(iter(self.figures)))
 
+    def ratio(self, contender: str) -> str:
+        """The figure of a contender divided by Lakebed's, where that is not 0."""
+        return f"{self.median(contender) / self.ours:.2f}" if self.ours else "none"
+
     def limit(self, target: Target) -> float:
         """The largest figure of ours that keeps a promise."""
         return target.at_most * (1.0 if target.of is None else self.median(target.of))
@@ -124,6 +128,6 @@ def print_outcomes(outcomes: Sequence[Outcome], console: Console) -> None:
                 name,
                 f"{middle:.3f} {outcome.unit}",
                 f"{min(figures):.3f} … {max(figures):.3f} ({len(figures)})",
-                f"{middle / outcome.ours:.2f}",
+                outcome.ratio(name),
             )
     console.print(table)

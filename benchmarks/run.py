@@ -33,6 +33,7 @@ NAMES = (
     "spark_compaction",
     "compaction_memory",
     "import_time",
+    "lost_commits",
     "memory",
     "planning",
 )
@@ -101,7 +102,7 @@ def record(outcomes: Sequence[Outcome]) -> None:
         for name, figures in outcome.figures.items():
             middle = outcome.median(name)
             spread = f"{min(figures):.3f} … {max(figures):.3f} ({len(figures)})"
-            cells = (f"{middle:.3f} {outcome.unit}", spread, f"{middle / outcome.ours:.2f}")
+            cells = (f"{middle:.3f} {outcome.unit}", spread, outcome.ratio(name))
             lines.append(f"| {outcome.name} | {name} | {' | '.join(cells)} |")
     RECORD.write_text(text + "\n".join(lines) + "\n", encoding="utf-8")
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-SAMPLED: Final = 3
+SAMPLED: Final = 4
 FEW_CASES: Final = 3
 
 

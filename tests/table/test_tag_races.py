@@ -99,12 +99,15 @@ def test_a_tag_of_a_tag_that_goes_meanwhile_is_taken_back(table: Table, *, after
     assert lacking_and_unneeded(table) == NOTHING
 
 
-def test_a_tag_is_as_it_was_when_its_new_snapshot_expires_meanwhile(table: Table) -> None:
+@pytest.mark.parametrize("after", [False, True])
+def test_a_tag_is_as_it_was_when_its_new_snapshot_expires_meanwhile(
+    table: Table, *, after: bool
+) -> None:
     table.create_tag("v", 1, "1 h")
     rows = rows_at(table, 1)
     made = all_tags(table.parts())
     with pytest.raises(NotFoundError, match="It expired while the tag was made"):
-        meanwhile(table, expire).replace_tag("v", 2)
+        meanwhile(table, expire, after=after).replace_tag("v", 2)
     assert all_tags(table.parts()) == made
     assert rows_at(table, tag="v") == rows
     assert lacking_and_unneeded(table) == NOTHING

@@ -6,13 +6,15 @@ see the new tag; so the tag is taken back. From that look on the tag keeps the f
 whoever deletes a tag, reads the tags after what it deleted is gone.
 
     create     put, look
-    replace    written over, look; a crash leaves the old one or the new one
+    replace    another tag made as above, then the old one written over, the other one deleted;
+               a crash leaves the old one or the new one, and perhaps the other one for a day
     rename     put under the new name, look, the old name deleted; a crash leaves one or both
 
 A crash before the look leaves a tag that nobody was told of.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -20,6 +22,7 @@ from lakebed.errors import (
     AlreadyExistsError,
     CommitConflictError,
     InvalidArgumentError,
+    LakebedError,
     NotFoundError,
 )
 from lakebed.format.snapshot import Snapshot
@@ -36,6 +39,9 @@ from lakebed.table.tags.success_files import (
 )
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of the wall's clock
+_HELD_AT_MOST = timedelta(days=1)
+HOLDING_PREFIX = "lakebed-holds-"
+"""How tags are called that keep a snapshot for as long as another tag is replaced."""
 # A directory of this name lies among the tags.
 _RESERVED = "success-file"
 
@@ -160,16 +166,32 @@ def replace_tag(
     """
     before = Tags(parts.file_io, parts.paths).load(name)
     path = parts.paths.tag(name)
-    former = parts.file_io.read(path)
     _check_automatic(parts, name, source.snapshot)
     data = _tag_bytes(parts, source.snapshot, time_retained)
-    parts.file_io.write(path, data)
-    if source.snapshot != before.snapshot:
-        if not source.stands(parts):
-            parts.file_io.write(path, former)
-            raise _expired(source.snapshot)
+    if source.snapshot == before.snapshot:
+        parts.file_io.write(path, data)
+    else:
+        with _held(parts, source):
+            parts.file_io.write(path, data)
         release_unfound(parts, [before.snapshot], done=f"replaced tag {name!r}")
     return Tag.from_json(data, path, name=name)
+
+
+@contextmanager
+def _held(parts: TableParts, source: TagSource) -> Iterator[None]:
+    """Keeps a snapshot by a tag that is there as long as the block runs."""
+    name = f"{HOLDING_PREFIX}{parts.session.effects.fresh_uuid()}"
+    data = _tag_bytes(parts, source.snapshot, _HELD_AT_MOST)
+    if not put_same(parts.file_io, parts.paths.tag(name), data):
+        raise AlreadyExistsError("tag", name)
+    _keep_or_take_back(parts, name, source)
+    try:
+        yield
+    except Exception:
+        with suppress(LakebedError):
+            _take_back(parts, name, source.snapshot)
+        raise
+    parts.file_io.delete(parts.paths.tag(name))
 
 
 def rename_tag(parts: TableParts, name: str, target: str) -> None:
