@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from simulation.actors import Actor, Compactor, Expirer, Reader, Stream, Writer
 from simulation.audit import audit
+from simulation.decoding import decoded_once
 from simulation.faults import Rates
 from simulation.life_cycle import Brancher, Cleaner, Rollbacker, Tagger
 from simulation.models import KINDS, Kind
@@ -107,6 +108,11 @@ class Scenario:
 
 def simulate(seed: int) -> Run:
     """Runs a seed."""
+    with decoded_once():
+        return _simulate(seed)
+
+
+def _simulate(seed: int) -> Run:
     scenario = Scenario.of(seed)
     world = World.of(seed, scenario.kind, options=scenario.options, rates=scenario.rates)
     scheduler = world.scheduler
