@@ -131,7 +131,7 @@ STAGES = (
         name="histories",
         command=(
             *(PYTHON, "-m", "tools.proof_stages", "compaction-histories", "--sample"),
-            *("--seeds", "100", "--seconds", "210", "--from-seed", "{seed}"),
+            *("--seeds", "100", "--seconds", "320", "--from-seed", "{seed}"),
         ),
         share_seconds=210,
         left_out="what 100 histories do not reach of ./dev prove compaction-histories "
@@ -141,7 +141,7 @@ STAGES = (
         name="simulation",
         command=(
             *(PYTHON, "-m", "tools.proof_stages", "simulation", "--sample"),
-            *("--seeds", "200", "--seconds", "105", "--from-seed", "{seed}"),
+            *("--seeds", "200", "--seconds", "180", "--from-seed", "{seed}"),
         ),
         share_seconds=115,
         left_out="what 200 seeds do not reach of ./dev prove simulation --seconds 9000 "
