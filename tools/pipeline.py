@@ -21,6 +21,7 @@ from tools.provenance import ROOT, read_commit, seed_of
 
 PYTHON = sys.executable
 LIMIT_PER_SHARE = 1.6
+SMOKED = ("merge_read", "import_time", "compaction_memory")
 TAIL_LINES = 60
 EVERY_CALL = "LAKEBED_TESTS_FAIL_EVERY_CALL"
 """An environment variable; any value has crash tests fail each call, and not a sample."""
@@ -113,7 +114,7 @@ STAGES = (
     Stage(
         name="peers",
         command=(PYTHON, "-m", "pytest", "-q", "-rs", "-m", "peers", "tests/conformance"),
-        share_seconds=810,
+        share_seconds=780,
         left_out="what 60 random tables from the seed on do not reach of "
         "./dev prove random-tables --seconds 600 --from-seed 1, and 40 cells of one array not of "
         "./dev prove cells --seconds 600 --from-seed 1",
@@ -124,7 +125,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "race", "--sample"),
             *("--seconds", "45", "--from-seed", "{seed}"),
         ),
-        share_seconds=70,
+        share_seconds=55,
         left_out="what 45 s do not reach of ./dev prove race --seconds 600 --from-seed 1",
     ),
     Stage(
@@ -164,8 +165,8 @@ STAGES = (
     ),
     Stage(
         name="bench-smoke",
-        command=(PYTHON, "benchmarks/run.py", "merge_read", "import_time", "--rounds", "1"),
-        share_seconds=80,
+        command=(PYTHON, "benchmarks/run.py", *SMOKED, "--rounds", "1"),
+        share_seconds=120,
         left_out="the other benchmarks, and repetitions: ./dev bench",
     ),
 )
