@@ -1,4 +1,4 @@
-"""How many acknowledged commits are lost when four processes append to one table on local disk?"""
+"""How many acknowledged commits are lost when eight processes append to one table on local disk?"""
 
 import shutil
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from benchmarks.datasets import CACHE
 from benchmarks.harness import Contender, Effort, Outcome, Target, alternate
 from tools.peers.process import PeerError, PeerProcess, write_ipc
 
-PROCESSES = 4
-COMMITS = 25
+PROCESSES = 8
+COMMITS = 50
 SCHEMA = pa.schema([("id", pa.int64())])
 TARGETS = (Target(of=None, at_most=0.0),)
 
@@ -43,13 +43,14 @@ def run(effort: Effort) -> list[Outcome]:
 
 def _lost_percent(writers: Sequence[PeerProcess], place: Path) -> float:
     shutil.rmtree(place, ignore_errors=True)
+    catalog = lakebed.load_catalog(warehouse=place.as_uri())
+    catalog.create_database("db")
+    made = catalog.create_table("db.t", schema=SCHEMA, options={"bucket": -1})
     table = place / "db.db" / "t"
-    table.parent.mkdir(parents=True)
-    writers[0].create(table, SCHEMA, options={"bucket": "-1"})
     with ThreadPoolExecutor(len(writers)) as pool:
         told = pool.map(partial(_append_all, table=table), range(len(writers)), writers)
         acknowledged = {row for rows in told for row in rows}
-    found = set(lakebed.load_table(table.as_uri()).scan().to_arrow()["id"].to_pylist())
+    found = set(made.scan().to_arrow()["id"].to_pylist())
     return 100 * len(acknowledged - found) / len(acknowledged)
 
 
