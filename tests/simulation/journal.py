@@ -338,7 +338,12 @@ class Journal:
         intent = self._intents[process.actor]
         if record in intent.records or (record.is_adrift and not intent.removes):
             self._refer_no_more(path, record, fate="taken back")
-        elif intent.removes in {"rolled back", "branch"}:
+        elif intent.removes in {"rolled back", "branch"} or (
+            # A rollback that broke off took its base away, so it follows nothing.
+            not intent.removes
+            and self._rolling_back
+            and self._branches[branch].get(record.snapshot.id - 1) is not record.base
+        ):
             self._refer_no_more(path, record, fate="rolled back")
         elif intent.removes == "expired" and (self._branches[branch] or self._rolling_back):
             self._refer_no_more(path, record, fate="expired")
