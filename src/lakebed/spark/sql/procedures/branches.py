@@ -17,7 +17,7 @@ def _create_branch(call: ProcedureCall) -> Answer:
     call.table().create_branch(
         call.required_text("branch"),
         call.text("tag"),
-        ignoreIfExists=(call.required_text("ignoreIfExists")).lower() == "true",
+        ignoreIfExists=(call.text("ignoreIfExists") or "").lower() == "true",
     )
     return DONE
 
