@@ -152,7 +152,7 @@ STAGES = (
         name="planted-bugs",
         command=(
             *(PYTHON, "-m", "tools.proof_stages", "planted-bugs", "--sample"),
-            *("--seeds", "18", "--seconds", "300", "--from-seed", "1"),
+            *("--seeds", "19", "--seconds", "300", "--from-seed", "1"),
         ),
         share_seconds=35,
     ),

@@ -68,6 +68,11 @@ class Actor(ABC):
     def act(self) -> None:
         """One operation."""
 
+    @property
+    def has_to_go_on(self) -> bool:
+        """Whether all others would be left waiting for it."""
+        return False
+
     def be_born(self) -> None:
         """From now on it is a new process."""
         self.process = self.world.process(self.name)
@@ -75,7 +80,8 @@ class Actor(ABC):
 
     def live(self) -> None:
         """All of its operations, through as many processes as it takes."""
-        for _ in range(self._operations):
+        while self._operations > 0 or self.has_to_go_on:
+            self._operations -= 1
             self._before = (self.process.faults, self.world.journal.removals)
             try:
                 self.process.take_turn(sleeps_ms=self.process.chance.randrange(_THINKS_MS))
@@ -285,7 +291,7 @@ class Reader(Actor):
         scan = self.table.scan()
         snapshot = _source_of(scan)
         found = 0 if snapshot is None else snapshot.id
-        is_settled = not journal.is_rolling_back and journal.retreats == retreats
+        is_settled = journal.rewriting is None and journal.retreats == retreats
         if newest is None or newest.is_adrift or not is_settled:
             return scan
         if found < newest.snapshot.id:

@@ -2,7 +2,7 @@
 
 At each put of a snapshot, and of the copies of snapshots that tags and branches are:
 
-* ids have no gaps, but while a rollback is under way or until one that died is repeated;
+* ids have no gaps, but while a rollback is under way or until one that broke off is repeated;
 * every file that it names is there, with just the rows that the model says: those of the snapshot
   that its writer built on, changed by what the writer was asked for. So nothing acknowledged is
   lost and nothing is done twice, there is one live row a key, and no vector without its file;
@@ -12,7 +12,8 @@ At each deletion: nobody finds a snapshot, tag or branch that needs the file. At
 operation: what was acknowledged is there, and what was refused is not.
 
 A snapshot whose base was rolled back before it was put, or that was overtaken until its place was
-free again, is *adrift*: its writer must take it back.
+free again, is *adrift*: its writer must take it back, or whoever commits next where its writer
+died or was never answered.
 """
 
 from collections import Counter
@@ -23,6 +24,7 @@ from typing import Literal, NoReturn
 from lakebed.errors import LakebedError
 from lakebed.format.paths import MAIN_BRANCH, branch_name_of, snapshot_id_of, tag_name_of
 from lakebed.format.snapshot import CommitKind, Snapshot
+from lakebed.table.metadata.history_marker import HistoryMarker
 from simulation.contents import Contents, ContentsReader
 from simulation.faults import Process
 from simulation.models import BrokenTableError, Change, State, unchanged
@@ -110,7 +112,6 @@ class Journal:
     retreats: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     _intents: dict[str, Intent] = field(default_factory=dict)
-    _rolling_back: set[str] = field(default_factory=set)
     _branches: dict[str, dict[int, Record]] = field(default_factory=lambda: {MAIN_BRANCH: {}})
     _references: dict[str, Record] = field(default_factory=dict)
     _needed: Counter[str] = field(default_factory=Counter)
@@ -126,8 +127,6 @@ class Journal:
             intent.started_ms = self.scheduler.now_ms
         intent.earlier = len(intent.records)
         self._intents[process.actor] = intent
-        if intent.removes == "rolled back":
-            self._rolling_back.add(process.actor)
         self.scheduler.tell(f"{process.actor:10} BEGINS {intent.what}")
 
     def end(self, process: Process, outcome: Outcome, snapshot: Snapshot | None = None) -> None:
@@ -136,8 +135,6 @@ class Journal:
         told = "" if snapshot is None else f" {snapshot.id}"
         self.scheduler.tell(f"{process.actor:10} ENDS {intent.what}: {outcome}{told}")
         self.counts[outcome] += 1
-        if outcome == "acknowledged" and intent.removes == "rolled back":
-            self._rolling_back.discard(process.actor)
         mine = intent.records[intent.earlier :]
         there = [each for each in mine if each.fate not in {"taken back", "rolled back"}]
         if outcome == "refused" and there:
@@ -145,7 +142,8 @@ class Journal:
         if outcome == "acknowledged" and snapshot is not None:
             self._check_acknowledged(intent, snapshot)
         for each in there:
-            if each.is_adrift and not each.fate:
+            # Who was told nothing is as one who died: others take away what it left.
+            if each.is_adrift and not each.fate and outcome != "unknown":
                 self.violated(f"{each} of {intent.what} is left though it follows nothing")
 
     def died(self, process: Process) -> None:
@@ -161,9 +159,14 @@ class Journal:
         return found[max(found)] if found else None
 
     @property
-    def is_rolling_back(self) -> bool:
-        """Whether a rollback is under way, or one that died was not repeated yet."""
-        return bool(self._rolling_back)
+    def rewriting(self) -> str | None:
+        """Which rollback or takeover is under way, or broke off and was not repeated yet."""
+        store, path = self.reader.store, self._marker_path
+        return store.read(path).decode() if store.exists(path) else None
+
+    @property
+    def _marker_path(self) -> str:
+        return HistoryMarker(self.reader.store, self.reader.parts.paths).path
 
     @property
     def has_adrift(self) -> bool:
@@ -232,6 +235,8 @@ class Journal:
                 self.release(path)
             if path in self._references:
                 self.violated(f"{process.actor} deleted {path}, which nobody asked for")
+        elif path == self._marker_path:
+            self._check_gapless(branch)
         elif self._needed[path] > 0:
             holder = next(
                 at for at, record in self._references.items() if path in record.contents.needed
@@ -242,8 +247,6 @@ class Journal:
         """What must hold when all is quiet: nothing acknowledged is off the line of the newest."""
         for branch, found in self._branches.items():
             self._check_gapless(branch)
-            if self._rolling_back:
-                continue
             newest = found[max(found)] if found else None
             line = set() if newest is None else set(newest.line())
             for record in found.values():
@@ -338,14 +341,9 @@ class Journal:
         intent = self._intents[process.actor]
         if record in intent.records or (record.is_adrift and not intent.removes):
             self._refer_no_more(path, record, fate="taken back")
-        elif intent.removes in {"rolled back", "branch"} or (
-            # A rollback that broke off took its base away, so it follows nothing.
-            not intent.removes
-            and self._rolling_back
-            and self._branches[branch].get(record.snapshot.id - 1) is not record.base
-        ):
+        elif intent.removes in {"rolled back", "branch"}:
             self._refer_no_more(path, record, fate="rolled back")
-        elif intent.removes == "expired" and (self._branches[branch] or self._rolling_back):
+        elif intent.removes == "expired" and (self._branches[branch] or self.rewriting):
             self._refer_no_more(path, record, fate="expired")
         else:
             self.violated(f"{process.actor} deleted {record}, which {branch} needs")
@@ -382,7 +380,7 @@ class Journal:
             self.violated(f"{path} needs {lacking[0]}, which is not there")
 
     def _check_gapless(self, branch: str) -> None:
-        if self._rolling_back:
+        if branch == MAIN_BRANCH and self.rewriting:
             return
         ids = sorted(each for each, one in self._branches[branch].items() if not one.is_adrift)
         if ids and ids != list(range(ids[0], ids[-1] + 1)):

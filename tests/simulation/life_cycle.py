@@ -53,6 +53,11 @@ class Rollbacker(Actor):
         if self.ask(intent, lambda: self.table.rollback(snapshot=target)):
             self._target = None
 
+    @property
+    def has_to_go_on(self) -> bool:
+        """Whether a rollback of it broke off."""
+        return self.world.journal.rewriting == f"rollback to snapshot {self._target}"
+
 
 class Brancher(Writer):
     """Works on branches of its own, which are thrown away or taken over."""
@@ -69,17 +74,26 @@ class Brancher(Writer):
             self._begin_branch()
             return
         drawn = self.process.chance.random()
-        if drawn < 0.5:
+        if self.has_to_go_on:
+            self._take_over(self._branch)
+        elif drawn < 0.5:
             self._write(self._branch)
         elif drawn < 0.75:
-            branch = self._branch
-            intent = Intent(what=f"{self.name} takes over {branch}", removes="rolled back")
-            self.ask(intent, done(lambda: self.table.fast_forward(branch)))
+            self._take_over(self._branch)
         else:
             branch, self._branch = self._branch, None
             self.world.journal.release_branch(branch)
             intent = Intent(what=f"{self.name} deletes {branch}", removes="branch")
             self.ask(intent, done(lambda: self.table.delete_branch(branch)))
+
+    @property
+    def has_to_go_on(self) -> bool:
+        """Whether its takeover of a branch broke off."""
+        return self.world.journal.rewriting == f"fast-forward to branch {self._branch!r}"
+
+    def _take_over(self, branch: str) -> None:
+        intent = Intent(what=f"{self.name} takes over {branch}", removes="rolled back")
+        self.ask(intent, done(lambda: self.table.fast_forward(branch)))
 
     def _begin_branch(self) -> None:
         self._made += 1

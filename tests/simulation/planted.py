@@ -21,13 +21,15 @@ from lakebed.table.expiry.data_files import Expired
 from lakebed.table.expiry.holders import Holders
 from lakebed.table.expiry.metadata_files import MetadataReader
 from lakebed.table.history_changes.roll_back import _Above
+from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.partitions import PartitionsAmong
 from lakebed.table.metadata.snapshots import Snapshots
 from lakebed.table.parts import TableParts
 from lakebed.table.tags import making
-from lakebed.table.writing import changes
+from lakebed.table.writing import changes, commit
 from lakebed.table.writing.changes import AppendChanges, Prepared
-from lakebed.table.writing.commit import Committed, Committer, Conflict, Outcome, Unknown
+from lakebed.table.writing.commit import Committer
+from lakebed.table.writing.publishing import Committed, Conflict, Outcome, Publisher, Unknown
 from lakebed.table.writing.standing import Standing
 from simulation.faults import SimFileIO
 from simulation.simulation import Scenario
@@ -76,21 +78,21 @@ def cleaning_on_unknown() -> AbstractContextManager[None]:
 
 def unknown_taken_as_failure() -> AbstractContextManager[None]:
     """A put without an answer is taken as lost, and the commit is tried with the next id."""
-    honest = Committer._publish
+    honest = Publisher.publish
 
-    def publish(self: Committer, snapshot: Snapshot, base: Snapshot | None) -> Outcome:
+    def publish(self: Publisher, snapshot: Snapshot, base: Snapshot | None) -> Outcome:
         put = self.file_io.put_if_absent(self.paths.snapshot(snapshot.id), snapshot.to_json())
         if put is PutResult.UNKNOWN:
             return Conflict(snapshot.id)
         return honest(self, snapshot, base)
 
-    return _replaced(Committer, "_publish", publish)
+    return _replaced(Publisher, "publish", publish)
 
 
 def no_reading_back() -> AbstractContextManager[None]:
     """A snapshot that is there already is always taken as somebody else's."""
 
-    def publish(self: Committer, snapshot: Snapshot, base: Snapshot | None) -> Outcome:
+    def publish(self: Publisher, snapshot: Snapshot, base: Snapshot | None) -> Outcome:
         del base
         path, data = self.paths.snapshot(snapshot.id), snapshot.to_json()
         for _ in range(5):
@@ -103,7 +105,7 @@ def no_reading_back() -> AbstractContextManager[None]:
                     continue
         return Unknown(snapshot.id)
 
-    return _replaced(Committer, "_publish", publish)
+    return _replaced(Publisher, "publish", publish)
 
 
 def no_look_at_the_base() -> AbstractContextManager[None]:
@@ -159,6 +161,16 @@ def rollback_that_lists_once() -> AbstractContextManager[None]:
         return replace(found, paths=[], runs=[]) if has_begun else found
 
     return _replaced(_Above, "of", classmethod(of))
+
+
+def commits_beside_a_rollback() -> AbstractContextManager[None]:
+    """Who commits does not look whether the history is being taken back, or half taken back."""
+
+    class Blind(HistoryMarker):
+        def find(self) -> None:
+            return None
+
+    return _replaced(commit, "HistoryMarker", Blind)
 
 
 def cleaning_of_young_files() -> AbstractContextManager[None]:
@@ -275,6 +287,7 @@ BUGS = (
     Bug(expiry_that_sees_no_tags, actors=frozenset({"expirer", "tagger"})),
     Bug(tag_without_a_look, actors=frozenset({"expirer", "tagger"})),
     Bug(rollback_that_lists_once, actors=frozenset({"rollbacker"})),
+    Bug(commits_beside_a_rollback, actors=frozenset({"rollbacker"}), meets_faults=True),
     Bug(cleaning_of_young_files, actors=frozenset({"cleaner"})),
     Bug(cleaning_of_one_snapshot, actors=frozenset({"cleaner", "tagger"})),
 )

@@ -168,6 +168,7 @@ CASES = {
     ),
     "a hint is stale": Case(damages.stale_hint, [Code.STALE_HINT], history=TWO),
     "an expiry left copies": Case(damages.leave_copy, [Code.EXPIRED_COPIES]),
+    "a rollback broke off": Case(damages.leave_marker, [Code.UNFINISHED_REWRITE]),
 }
 
 

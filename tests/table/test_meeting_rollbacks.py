@@ -21,13 +21,16 @@ from support.expiring_tables import (
 )
 from support.meeting_store import Meeting
 from support.needed_files import lacking_and_unneeded
+from support.rival_commits import mine, one
+from support.scripted_file_io import meanwhile
 from support.store_listing import list_files, read_store
 from support.table_builder import BuiltTable, Step, build_table, sorted_rows
 
 WRITES = tuple(Step("write", (number,)) for number in range(6))
 
 AT_ROLLBACK = {
-    "before its tag": ("write", "/tag-lakebed-rollback-3", NotFoundError),
+    "before its marker": ("put_if_absent", "/.lakebed-rewriting", NotFoundError),
+    "before its tag": ("write", "/tag-lakebed-rollback-3", None),
     "before it lists what is newer": ("list", "/snapshot", NotFoundError),
     "before the hint": ("write", "/LATEST", None),
     "before it deletes the first": ("delete", "/snapshot-6", None),
@@ -131,15 +134,10 @@ def test_a_table_is_not_rolled_back_to_what_a_broken_off_expiry_left_half_expire
 
 def test_a_broken_off_rollback_keeps_its_target_from_expiring_until_it_ended() -> None:
     built = build_table(UNAWARE, WRITES)
-    meeting = Meeting(built, "delete", "/snapshot-6")
-
-    def die() -> None:
-        raise StorageError("snapshot-6", "died")
-
-    meeting.other = die
-    with pytest.raises(StorageError):
-        reopen(built.table, meeting).rollback(snapshot=3)
-    with pytest.raises(CommitConflictError, match="delete its tag 'lakebed-rollback-3'"):
+    broken_off(built, 3, "/snapshot-6")
+    with pytest.raises(
+        CommitConflictError, match="rollback to snapshot 3 is under way or broke off"
+    ):
         keep(built.table, 1)
     assert ids_of(built.table) == [1, 2, 3, 4, 5, 6]
     assert keep(built.table, 4) == 2
@@ -148,21 +146,68 @@ def test_a_broken_off_rollback_keeps_its_target_from_expiring_until_it_ended() -
     check_whole(built, 3)
 
 
-def test_a_rollback_that_another_one_overtook_says_so() -> None:
+def broken_off(built: BuiltTable, snapshot_id: int, path_end: str) -> None:
+    """A rollback whose process dies where it would delete a file."""
+    meeting = Meeting(built, "delete", path_end)
+
+    def die() -> None:
+        raise StorageError(path_end, "died")
+
+    meeting.other = die
+    with pytest.raises(StorageError):
+        reopen(built.table, meeting).rollback(snapshot=snapshot_id)
+
+
+def test_a_rollback_waits_until_another_one_has_ended() -> None:
     built = build_table(UNAWARE, WRITES)
     meeting = Meeting(built, "delete", "/snapshot-5")
-    meeting.other = lambda: built.table.rollback(snapshot=2)
-    with pytest.raises(CommitConflictError, match="somebody else rolled the table back"):
-        reopen(built.table, meeting).rollback(snapshot=4)
-    assert ids_of(built.table) == [1, 2]
-    assert lacking_and_unneeded(built.table)[0] == set()
+
+    def roll_back_further() -> None:
+        with pytest.raises(CommitConflictError, match="no rollback to snapshot 2 now"):
+            built.table.rollback(snapshot=2)
+
+    meeting.other = roll_back_further
+    reopen(built.table, meeting).rollback(snapshot=4)
+    assert ids_of(built.table) == [1, 2, 3, 4]
+    check_whole(built, 4)
 
 
-def test_what_is_committed_during_a_rollback_goes_too() -> None:
+def test_nothing_is_committed_during_a_rollback() -> None:
     built = build_table(UNAWARE, WRITES)
     expected = rows_at(built.table, 2)
     meeting = Meeting(built, "delete", "/snapshot-3")
-    meeting.other = lambda: write(built, 70)
+
+    def commit() -> None:
+        with pytest.raises(CommitConflictError, match="rollback to snapshot 2 is under way"):
+            write(built, 70)
+
+    meeting.other = commit
     reopen(built.table, meeting).rollback(snapshot=2)
     assert rows_at(built.table) == expected
     check_whole(built, 2)
+
+
+def test_nothing_is_committed_where_a_rollback_broke_off_until_it_is_repeated() -> None:
+    built = build_table(UNAWARE, WRITES)
+    expected = rows_at(built.table, 2)
+    broken_off(built, 2, "/snapshot-4")
+    marker = "snapshot/.lakebed-rewriting"
+    with pytest.raises(CommitConflictError, match=f"do the same again.*{marker}"):
+        write(built, 70)
+    with pytest.raises(CommitConflictError, match="A rollback to snapshot 2 is under way or broke"):
+        built.table.rollback(snapshot=1)
+    built.table.rollback(snapshot=2)
+    assert rows_at(built.table) == expected
+    write(built, 71)
+    assert ids_of(built.table) == [1, 2, 3]
+    assert lacking_and_unneeded(built.table)[0] == set()
+
+
+def test_a_commit_that_a_broken_off_rollback_did_not_see_goes_when_it_is_repeated() -> None:
+    built = build_table(UNAWARE, WRITES)
+    table, _ = mine(built, meanwhile(lambda: broken_off(built, 2, "/snapshot-6")))
+    assert table.append(one(built, 70)) is not None
+    assert ids_of(built.table) == [1, 2, 3, 4, 5, 6, 7]
+    built.table.rollback(snapshot=2)
+    assert ids_of(built.table) == [1, 2]
+    assert lacking_and_unneeded(built.table)[0] == set()

@@ -1,5 +1,6 @@
 """Commits under which their base goes away: rolled back, or expired while the writer paused."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import msgspec
@@ -90,9 +91,10 @@ def test_a_commit_that_is_built_upon_stands_when_its_base_expires_at_once(
     assert snapshot_ids(built.file_io, table.location) == list(range(5 - kept, 5))
 
 
-def adrift() -> BuiltTable:
+def adrift(options: Mapping[str, str] | None = None) -> BuiltTable:
     """A table whose newest snapshot a writer put that died, after its base was rolled back."""
-    built = build_table(UNAWARE, (*START, Step("write", range(4, 8)), Step("write", range(8, 12))))
+    shape = UNAWARE.with_options(options or {})
+    built = build_table(shape, (*START, Step("write", range(4, 8)), Step("write", range(8, 12))))
     built.file_io.delete(f"{built.table.location}/snapshot/snapshot-2")
     return built
 
@@ -101,15 +103,26 @@ def first_rows(built: BuiltTable) -> list[Row]:
     return [built.shape.row(number, 0) for number in range(4)]
 
 
-def test_nobody_builds_upon_a_snapshot_that_follows_nothing() -> None:
-    built = adrift()
+@pytest.mark.parametrize("retries", ["0", "10"])
+def test_nobody_builds_upon_a_snapshot_that_follows_nothing(retries: str) -> None:
+    built = adrift({"commit.max-retries": retries})
     sleeps: list[float] = []
     catalog = open_catalog(built.file_io, effects=fixed_effects(3, sleeps=sleeps))
     snapshot = catalog.load_table("db.t").append(one(built, 20))
     assert snapshot is not None
     assert snapshot.id == 2
     assert snapshot_ids(built.file_io, built.table.location) == [1, 2]
-    assert len(sleeps) == 4
+    assert len(sleeps) == 3
+    assert rows_of(built) == sorted_rows([*first_rows(built), built.shape.row(20, 5)])
+
+
+def test_what_a_dead_writer_left_above_a_gap_goes_when_the_gap_is_filled() -> None:
+    built = build_table(UNAWARE, (*START, Step("write", range(4, 8)), Step("write", range(8, 12))))
+    built.file_io.delete(f"{built.table.location}/snapshot/snapshot-2")
+    built.file_io.write(f"{built.table.location}/snapshot/LATEST", b"1")
+    snapshot = reopen(built.table, built.file_io, seed=5).append(one(built, 20))
+    assert snapshot is not None
+    assert snapshot_ids(built.file_io, built.table.location) == [1, 2]
     assert rows_of(built) == sorted_rows([*first_rows(built), built.shape.row(20, 5)])
 
 

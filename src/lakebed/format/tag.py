@@ -12,6 +12,9 @@ from lakebed.errors import CorruptTableError
 from lakebed.format.json_text import format_json, parse_json_object
 from lakebed.format.snapshot import Snapshot
 
+COMMIT_TAG_PREFIX = "lakebed-commit-"
+"""How tags are called that hold the files of a commit while it is put again."""
+
 _CREATE_TIME, _TIME_RETAINED = "tagCreateTime", "tagTimeRetained"
 
 

@@ -27,6 +27,7 @@ class Code(enum.StrEnum):
     SNAPSHOT_GAP = "snapshot-gap"
     STALE_HINT = "stale-hint"
     EXPIRED_COPIES = "expired-copies"
+    UNFINISHED_REWRITE = "unfinished-rewrite"
     UNKNOWN_SCHEMA = "unknown-schema"
     MISSING_METADATA = "missing-metadata"
     METADATA_SIZE = "metadata-size"
@@ -79,6 +80,8 @@ _REPAIRS = {
     " before the gap (rollback), or drop what is before it (repair_earliest_snapshot)",
     Code.STALE_HINT: "nothing need be done: the next commit or expiry writes it",
     Code.EXPIRED_COPIES: "expire snapshots: it deletes what an expiry left (expire_snapshots)",
+    Code.UNFINISHED_REWRITE: "wait for it; where its process died, do the same again (rollback,"
+    " fast_forward)",
     Code.UNKNOWN_SCHEMA: "restore the schema file from a backup",
     Code.MISSING_METADATA: _ROLL_BACK,
     Code.METADATA_SIZE: _ROLL_BACK,

@@ -18,6 +18,7 @@ from lakebed.table.checking.findings import Code, Report
 from lakebed.table.metadata.branches import Branches
 from lakebed.table.metadata.changelogs import Changelogs
 from lakebed.table.metadata.consumers import Consumers
+from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.schemas import Schemas
 from lakebed.table.metadata.snapshots import Snapshots
 from lakebed.table.metadata.tags import Tags
@@ -192,6 +193,11 @@ class ReferenceSearch:
         if copies:
             problem = f"{len(copies)} expired snapshots may have left files"
             self.report.add(Code.EXPIRED_COPIES, min(each.path for each in copies), problem)
+        marker = HistoryMarker(self.file_io, paths)
+        operation = self._tried(marker.find, marker.path)
+        if operation is not None:
+            problem = f"nobody can commit: a {operation} is under way or broke off"
+            self.report.add(Code.UNFINISHED_REWRITE, marker.path, problem)
 
     def _check_hint(self, path: str, snapshot_id: int) -> None:
         try:

@@ -28,6 +28,7 @@ from lakebed.table.expiry.holders import Holders
 from lakebed.table.expiry.metadata_files import MetadataReader
 from lakebed.table.metadata.changelogs import Changelogs
 from lakebed.table.metadata.expired_copies import ExpiredCopies
+from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.parts import TableParts
 
@@ -84,15 +85,20 @@ def _check_not_rolled_back(parts: TableParts, end: Snapshot, written: Sequence[S
     So of an expiry and a rollback that meet, one sees the other. Copies of another expiry stay.
     """
     tags = Tags(parts.file_io, parts.paths).list_names()
-    targets = (rollback_id_of(name) for name in tags)
-    target = min((each for each in targets if each is not None), default=end.id)
-    if target >= end.id and parts.snapshots.find(end.id) == end:
+    targets = [each for each in map(rollback_id_of, tags) if each is not None]
+    marker = HistoryMarker(parts.file_io, parts.paths)
+    operation = marker.find()
+    # The tag of a rollback lets expire what is older; where it is gone, the history is replaced.
+    is_replaced = operation is not None and not targets
+    target = min(targets, default=end.id)
+    if target >= end.id and not is_replaced and parts.snapshots.find(end.id) == end:
         return
     for snapshot in written:
         parts.file_io.delete(parts.paths.expired_snapshot(snapshot.id))
+    remedy = f"Where a rollback died, delete its tag {rollback_tag(target)!r}"
     raise CommitConflictError(
         f"{parts.paths.location}: the table is rolled back at the same time, and nothing expired. "
-        f"Where a rollback broke off, roll back again, or delete its tag {rollback_tag(target)!r}"
+        f"{remedy if operation is None else marker.told(operation)}"
     )
 
 

@@ -66,11 +66,17 @@ def _named(reader: MetadataReader, expired: Expired) -> MetadataFiles:
     return MetadataFiles.joined(found)
 
 
-def delete_files(reader: MetadataReader, cleaning: Cleaning) -> None:
+def delete_files(reader: MetadataReader, cleaning: Cleaning, *, names_first: bool = False) -> None:
     """Deletes what a cleaning names, in its order; what is gone already is no error.
+
+    Args:
+        reader: Of the table.
+        cleaning: What goes.
+        names_first: Whether it goes in the opposite order.
 
     Raises:
         StorageError: The store failed; the rest is left.
     """
-    for paths in (cleaning.contents, cleaning.manifests, cleaning.lists):
+    order = (cleaning.contents, cleaning.manifests, cleaning.lists)
+    for paths in reversed(order) if names_first else order:
         list(reader.spread(reader.parts.file_io.delete, sorted(paths)))

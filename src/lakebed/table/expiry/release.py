@@ -9,7 +9,8 @@ other ways in which a snapshot goes: a tag that is deleted, a rollback, a branch
 
 Whoever releases deletes first what names the snapshots, and whoever makes a tag or a branch looks
 for the snapshot again after it is there: so what is held is read after the first, and only once. A
-crash leaves files that nobody names: orphans, which cleaning finds.
+crash leaves files that nobody names: orphans, which cleaning finds. Lists of manifests go before
+what they name: a commit that does not know whether it was there and rolled back looks for its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,7 +51,8 @@ def release(parts: TableParts, runs: Runs, *, with_changelogs: bool) -> None:
         return
     with threads(parts) as spread:
         reader = MetadataReader(parts=parts, spread=spread)
-        delete_files(reader, _cleaning(reader, released, with_changelogs=with_changelogs))
+        cleaning = _cleaning(reader, released, with_changelogs=with_changelogs)
+        delete_files(reader, cleaning, names_first=True)
 
 
 def _cleaning(reader: MetadataReader, runs: Runs, *, with_changelogs: bool) -> Cleaning:

@@ -42,6 +42,7 @@ from lakebed.table.history_changes.copying import (
 )
 from lakebed.table.history_changes.roll_back import check_no_copies, remove_above
 from lakebed.table.metadata.branches import Branches, check_branch_name
+from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.parts import TableParts
 from lakebed.table.writing.standing import is_after
@@ -77,6 +78,7 @@ def fast_forward(parts: TableParts, name: str) -> None:
         takeover = _Takeover.of(parts, source, runs)
         if takeover.carry_out():
             release_after(parts, runs, done=f"fast-forwarded to branch {name!r}")
+            takeover.marker.remove()
             return
     raise CommitConflictError(
         f"{parts.paths.location}: others committed at each of {_TRIES_MAX} tries to fast-forward "
@@ -139,12 +141,20 @@ class _Takeover:
         """Does it; False when somebody committed meanwhile."""
         changed = self._changed_schemas()
         first = self.line[0]
-        if self.base is not None:
+        if self.base is None:
+            self.marker.put(self._operation)
+        else:
             check_no_copies(self.parts, self.base)
             if self.base == first:
+                self.marker.put(self._operation)
                 self._put(first)
-            tags_above = max(self.base.id, first.id - 1)
-            self.runs.extend(remove_above(self.parts, self.base, tags_above=tags_above))
+            removed = remove_above(
+                self.parts,
+                self.base,
+                operation=self._operation,
+                tags_above=max(self.base.id, first.id - 1),
+            )
+            self.runs.extend(removed)
         self._take_schemas(changed)
         if not all(self._put(snapshot) for snapshot in self.line):
             return False
@@ -155,6 +165,15 @@ class _Takeover:
         self._take_tags()
         self._write_hints()
         return True
+
+    @property
+    def marker(self) -> HistoryMarker:
+        """Says that it is under way, until it has ended."""
+        return HistoryMarker(self.parts.file_io, self.parts.paths)
+
+    @property
+    def _operation(self) -> str:
+        return f"fast-forward to branch {self.source.paths.branch!r}"
 
     def _changed_schemas(self) -> list[int]:
         """Ids of schemas of the table that the branch has otherwise or not at all, ascending.

@@ -1,7 +1,8 @@
 """How is a branch rolled back to one of its snapshots, and why is a crash anywhere safe?
 
-1. `tag-lakebed-rollback-N`  put, a tag of the target; then it is looked whether snapshots expire
-                             now, and whether the target is still there
+1. the marker                put (`history_marker`), then `tag-lakebed-rollback-N`, a tag of the
+                             target; then it is looked whether snapshots expire now, and whether
+                             the target is still there
 2. `snapshot-N`              put, where the target had expired and only a tag has it
 3. `LATEST`                  the target, for engines that believe this hint without another look
 4. `snapshot-M`              deleted for each M above N, the newest first; tags and changelogs after
@@ -9,13 +10,15 @@
 5. `LATEST`                  the target, which a writer may have overwritten meanwhile
 6. `tag-lakebed-rollback-N`  deleted
 7. files                     that only what was deleted needed, deleted
+8. the marker                removed
 
 Whoever reads meanwhile finds one snapshot after the other as the newest, each of them whole; a
 crash in 4 leaves the branch at one of these, and a crash before as it was. The same rollback again
 ends it. A crash before 7 leaves files that nobody names, for orphan cleaning.
 
-Writers: a commit that is put before the last listing of 4 goes too. One that is put later sees that
-the snapshot is gone that it builds on, and takes itself back.
+Writers: a commit that is put before the last listing of 4 goes too. One that is put later sees the
+marker, or that the snapshot is gone that it builds on, and takes itself back. Where a rollback
+broke off nobody commits until it is repeated, for what is left above the target must not come back.
 
 Expiry writes its copies, then looks for the tag of 1 and for the first snapshot that it keeps; a
 rollback puts the tag, then looks for copies. So of two that meet at least one sees the other, and
@@ -23,12 +26,14 @@ gives up before anything is deleted.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from lakebed.errors import CommitConflictError, NotFoundError
+from lakebed.errors import CommitConflictError, LakebedError, NotFoundError
 from lakebed.format.paths import rollback_tag
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.tag import COMMIT_TAG_PREFIX
 from lakebed.table.expiry.release import Runs
 from lakebed.table.history_changes.copying import (
     contiguous,
@@ -39,6 +44,7 @@ from lakebed.table.history_changes.copying import (
 )
 from lakebed.table.metadata.changelogs import Changelogs
 from lakebed.table.metadata.expired_copies import ExpiredCopies
+from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.parts import TableParts
 
@@ -57,22 +63,25 @@ def roll_back(parts: TableParts, target: Snapshot, *, tag: str | None = None) ->
         CorruptTableError: Something that would be deleted cannot be read; nothing was changed.
         NotFoundError: The target is gone meanwhile; nothing was changed.
     """
-    runs = remove_above(parts, target, tag=tag)
+    runs = remove_above(parts, target, operation=f"rollback to snapshot {target.id}", tag=tag)
     release_after(parts, runs, done=f"rolled back to snapshot {target.id}")
+    HistoryMarker(parts.file_io, parts.paths).remove()
 
 
 def remove_above(
     parts: TableParts,
     target: Snapshot,
     *,
+    operation: str,
     tag: str | None = None,
     tags_above: int | None = None,
 ) -> Runs:
-    """Steps 1 to 6 of a rollback.
+    """Steps 1 to 6 of a rollback; the marker is the caller's to remove.
 
     Args:
         parts: As for `roll_back`.
         target: As for `roll_back`.
+        operation: What the marker says.
         tag: As for `roll_back`.
         tags_above: Above which snapshot tags go; by default above the target.
 
@@ -90,13 +99,18 @@ def remove_above(
     above = find_above()
     own_tag = parts.paths.tag(rollback_tag(target.id))
     data = snapshot_bytes(parts, target)
-    parts.file_io.write(own_tag, data)
+    marker = HistoryMarker(parts.file_io, parts.paths)
+    begins = marker.put(operation)
+    is_changed = False
     try:
+        parts.file_io.write(own_tag, data)
         _check_not_expiring(parts, target, tag=tag)
         if parts.snapshots.find(target.id) is None:
+            is_changed = True
             _put_again(parts, target, data)
-    except (CommitConflictError, NotFoundError):
-        parts.file_io.delete(own_tag)
+    except LakebedError as error:
+        if not is_changed or isinstance(error, CommitConflictError):
+            _withdraw(parts, own_tag, marker if begins else None)
         raise
     _write_latest(parts, target)
     runs: list[Sequence[Snapshot]] = []
@@ -110,8 +124,17 @@ def remove_above(
     _write_latest(parts, target)
     parts.file_io.delete(own_tag)
     if parts.snapshots.find(target.id) != target:
+        marker.remove()
         raise _overtaken(parts, target)
     return runs
+
+
+def _withdraw(parts: TableParts, own_tag: str, marker: HistoryMarker | None) -> None:
+    """Takes back what a rollback put that changed nothing; where that fails, a repetition does."""
+    with suppress(LakebedError):
+        parts.file_io.delete(own_tag)
+        if marker is not None:
+            marker.remove()
 
 
 def check_no_copies(parts: TableParts, target: Snapshot) -> None:
@@ -196,7 +219,12 @@ class _Above:
 
         snapshot_ids = later(stored.list_ids())
         tags = [tag for tag in map(named.find, named.list_names()) if tag is not None]
-        tags = [tag for tag in tags if tag.snapshot.id > tags_above]
+        # Those of commits hold what they are about to put again.
+        tags = [
+            tag
+            for tag in tags
+            if tag.snapshot.id > tags_above and not tag.name.startswith(COMMIT_TAG_PREFIX)
+        ]
         changelog_ids = later(changelogs.list_ids())
         return cls(
             paths=[

@@ -14,16 +14,18 @@ A commit writes, in this order:
 A crash before 7 leaves files that no snapshot names, which orphan cleaning finds; a crash after 7
 leaves a stale hint, which readers do not believe (`snapshots`).
 
-The outcome of 7 is a type. *Committed*: done. *Conflict*: somebody else wrote `snapshot-N`; the
-change is checked against the new state and tried again as N+1, or given up with
-`CommitConflictError`. *Unknown*: the store did not answer; the very same bytes are put again, which
-is idempotent, until somebody's `snapshot-N` can be read. No file of an unknown commit is deleted.
+The outcome of 7 is a type (`publishing`). *Committed*: done. *Conflict*: somebody else wrote
+`snapshot-N`; the change is checked against the new state and tried again as N+1, or given up with
+`CommitConflictError`. *Unknown*: the store did not answer, however often it was asked. No file of
+an unknown commit is deleted.
 
 A writer that pauses before 7 may put a snapshot that follows nothing, because its base was rolled
 back or `snapshot-N` expired meanwhile; so it looks once more after 7 (`standing`), and takes back
 what does not stand. Before, nobody builds upon it: a commit waits where the newest snapshot does
 not follow the one before it, and removes it in the end, for its writer may have died. A rollback
-lists again after its deletions: of a commit and a rollback that meet, one sees the other.
+lists again after its deletions: of a commit and a rollback that meet, one sees the other. As long
+as the marker of a rollback is there, from before its first deletion to after its last one, no
+commit begins: what it left half taken back must not be built upon.
 
 *Overtaken*: our snapshot may have been there and is not any more. It is not tried again with the
 same files, which a rollback that saw it may be about to delete, nor are they deleted, for a tag may
@@ -34,19 +36,23 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from lakebed.errors import (
-    CommitConflictError,
-    CommitUnknownError,
-    NotFoundError,
-    StorageError,
-)
+from lakebed.errors import CommitConflictError, CommitUnknownError, StorageError
 from lakebed.format.paths import FileNames, TablePaths
 from lakebed.format.snapshot import Snapshot
-from lakebed.storage.file_io import FileIO, PutResult
+from lakebed.storage.file_io import FileIO
+from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.manifests import Manifests
 from lakebed.table.metadata.snapshots import Snapshots
 from lakebed.table.session import Effects
 from lakebed.table.writing.changes import Changes, Prepared
+from lakebed.table.writing.publishing import (
+    Committed,
+    Conflict,
+    Outcome,
+    Overtaken,
+    Publisher,
+    Unknown,
+)
 from lakebed.table.writing.row_ids import RowIds
 from lakebed.table.writing.standing import WRITER_PREFIX, Standing, uuid_after
 from lakebed.table.writing.strict_mode import StrictMode
@@ -54,40 +60,8 @@ from lakebed.version import VERSION
 
 BATCH_COMMIT_IDENTIFIER = 9223372036854775807
 
-_UNKNOWN_PUTS_MAX = 5
 # How often a commit finds a snapshot that follows nothing before it takes its writer for dead.
 _ADRIFT_LOOKS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """The snapshot is visible."""
-
-    snapshot: Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Another snapshot has the id that was tried."""
-
-    snapshot_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class Overtaken:
-    """The snapshot may have been there for a moment, and is not any more."""
-
-    snapshot_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """The store did not say."""
-
-    snapshot_id: int
-
-
-Outcome = Committed | Conflict | Overtaken | Unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,10 +150,7 @@ class Committer:
         started = self.effects.clock()
         user, identifier = stamp.user, stamp.identifier
         for attempt in range(self.retry.max_retries + 1):
-            latest = self.snapshots.latest()
-            if self._is_adrift(latest, attempt):
-                self._wait(attempt, started)
-                continue
+            latest = self._newest_standing(started)
             if identifier != BATCH_COMMIT_IDENTIFIER and self._is_replay(latest, user, identifier):
                 return None
             prepared = changes.prepare(latest)
@@ -213,13 +184,33 @@ class Committer:
             "other writers; nothing was committed. Try again, or raise commit.max-retries"
         )
 
-    def _is_adrift(self, latest: Snapshot | None, attempt: int) -> bool:
-        """Whether the newest snapshot follows nothing; in the end its writer is taken for dead."""
-        if latest is None or not self._standing.is_adrift(latest):
-            return False
-        if attempt >= _ADRIFT_LOOKS:
-            self._remove(latest)
-        return True
+    def _newest_standing(self, started: int) -> Snapshot | None:
+        """The newest snapshot, once it follows the one before it and no rollback is under way.
+
+        Looks do not count as tries of the commit: else one with few retries would never come to
+        where it removes what a dead writer left, and neither would any after it.
+
+        Raises:
+            CommitConflictError: A rollback does not come to its end.
+        """
+        marker = HistoryMarker(self.file_io, self.paths)
+        look = 0
+        while True:
+            latest = self.snapshots.latest()
+            # In this order: what a rollback that has ended left adrift, it did not see.
+            is_adrift = latest is not None and self._standing.is_adrift(latest)
+            operation = marker.find()
+            if operation is not None and look >= max(self.retry.max_retries, _ADRIFT_LOOKS):
+                raise CommitConflictError(
+                    f"{self.paths.location}: nothing was committed. {marker.told(operation)}"
+                )
+            if operation is not None or (is_adrift and look < _ADRIFT_LOOKS):
+                self._wait(look, started)
+            elif latest is not None and is_adrift:
+                self._publisher.remove(latest)
+            else:
+                return latest
+            look += 1
 
     def _try_once(self, prepared: Prepared, latest: Snapshot | None, stamp: CommitStamp) -> Outcome:
         snapshot_id = latest.id + 1 if latest else 1
@@ -268,7 +259,7 @@ class Committer:
             operation=prepared.operation,
         )
         try:
-            outcome = self._publish(snapshot, latest)
+            outcome = self._publisher.publish(snapshot, latest)
         except StorageError:
             # It failed for certain.
             self.manifests.discard(written.unshared_paths)
@@ -277,62 +268,20 @@ class Committer:
             self.manifests.discard(written.unshared_paths)
         return outcome
 
-    def _publish(self, snapshot: Snapshot, base: Snapshot | None) -> Outcome:
-        path = self.paths.snapshot(snapshot.id)
-        data = snapshot.to_json()
-        was_visible = False
-        for attempt in range(_UNKNOWN_PUTS_MAX):
-            try:
-                if attempt:
-                    self._pause(attempt)
-                    if self._has_passed(snapshot.id):
-                        break
-                result = self.file_io.put_if_absent(path, data)
-            except StorageError:
-                # It failed for certain, but a put before it may have succeeded.
-                if attempt == 0:
-                    raise
-                continue
-            was_visible |= result is not PutResult.PRESENT
-            if result is PutResult.UNKNOWN:
-                continue
-            # Read back also after a put of ours: a writer that renames over files, as other
-            # engines do, may have replaced it, and then this commit is lost and must be repeated.
-            present = self._read_back(snapshot.id)
-            if present is not None and present.uuid != snapshot.uuid:
-                return Overtaken(snapshot.id) if was_visible else Conflict(snapshot.id)
-            if present is not None:
-                with contextlib.suppress(NotFoundError, StorageError):
-                    return self._settled(snapshot, base, is_first_put=attempt == 0)
-        return Unknown(snapshot.id)
-
-    def _has_passed(self, snapshot_id: int) -> bool:
-        """Whether a snapshot, ours or not, may have been there and expired."""
-        ids = self.snapshots.list_ids()
-        return snapshot_id not in ids and any(each > snapshot_id for each in ids)
-
-    def _settled(self, snapshot: Snapshot, base: Snapshot | None, *, is_first_put: bool) -> Outcome:
-        """What became of a snapshot of ours that is there."""
-        if self._standing.stands(snapshot, base):
-            return Committed(snapshot)
-        self._remove(snapshot)
-        # What was put before may have been built upon, and have expired.
-        return Overtaken(snapshot.id) if is_first_put else Unknown(snapshot.id)
-
     @property
     def _standing(self) -> Standing:
         return Standing(self.snapshots, self.manifests)
 
-    def _remove(self, snapshot: Snapshot) -> None:
-        """Deletes a snapshot that follows nothing, but no other one that has its place now."""
-        if self.snapshots.find(snapshot.id) == snapshot:
-            self.file_io.delete(self.paths.snapshot(snapshot.id))
-
-    def _read_back(self, snapshot_id: int) -> Snapshot | None:
-        try:
-            return self.snapshots.load(snapshot_id)
-        except (NotFoundError, StorageError):
-            return None
+    @property
+    def _publisher(self) -> Publisher:
+        return Publisher(
+            file_io=self.file_io,
+            paths=self.paths,
+            snapshots=self.snapshots,
+            standing=self._standing,
+            pause=self._pause,
+            clock=self.effects.clock,
+        )
 
     def _is_replay(self, latest: Snapshot | None, user: str, identifier: int) -> bool:
         """Whether this user's newest commit is this one or a later one."""
