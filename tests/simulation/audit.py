@@ -20,6 +20,8 @@ def audit(world: World) -> None:
     process = world.process("audit", Rates())
     table = world.open(process)
     world.journal.check_end()
+    for path in world.journal.left_adrift():
+        world.store.delete(path)
     _drop_doubtful_tags(world, table)
     branches = _branches_left(world, process, table)
     for branch in (MAIN_BRANCH, *branches):

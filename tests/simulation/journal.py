@@ -17,7 +17,7 @@ died or was never answered.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
@@ -156,7 +156,20 @@ class Journal:
     def latest(self, branch: str = MAIN_BRANCH) -> Record | None:
         """The newest snapshot of a branch."""
         found = self._branches.get(branch) or {}
-        return found[max(found)] if found else None
+        standing = [each for each in found if not self._is_left(found, each)]
+        return found[max(standing)] if standing else None
+
+    def left_adrift(self) -> Iterator[str]:
+        """Where a dead writer left snapshots above a gap, which the next commit removes."""
+        for branch, found in self._branches.items():
+            paths = self.reader.parts.paths.of_branch(branch)
+            yield from (paths.snapshot(each) for each in found if self._is_left(found, each))
+
+    @staticmethod
+    def _is_left(found: Mapping[int, Record], snapshot_id: int) -> bool:
+        record = found[snapshot_id]
+        is_doubtful = record.is_adrift and not record.is_acknowledged
+        return is_doubtful and snapshot_id - 1 not in found
 
     @property
     def rewriting(self) -> str | None:
@@ -247,10 +260,10 @@ class Journal:
         """What must hold when all is quiet: nothing acknowledged is off the line of the newest."""
         for branch, found in self._branches.items():
             self._check_gapless(branch)
-            newest = found[max(found)] if found else None
+            newest = self.latest(branch)
             line = set() if newest is None else set(newest.line())
-            for record in found.values():
-                if record not in line:
+            for snapshot_id, record in found.items():
+                if record not in line and not self._is_left(found, snapshot_id):
                     self.violated(f"{record} of {branch} is not what {newest} builds on")
 
     def _place(self, path: str) -> tuple[str, str, str]:

@@ -196,7 +196,8 @@ class Committer:
         marker = HistoryMarker(self.file_io, self.paths)
         look = 0
         while True:
-            latest = self.snapshots.latest()
+            # By listing: the hint may be below what a dead writer left above a gap.
+            latest = self.snapshots.newest(lambda _: True)
             # In this order: what a rollback that has ended left adrift, it did not see.
             is_adrift = latest is not None and self._standing.is_adrift(latest)
             operation = marker.find()
