@@ -1,6 +1,7 @@
 """How are statements that change rows run?"""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
@@ -13,8 +14,8 @@ from lakebed.spark.conditions import analysis_error, spark_errors, unknown_colum
 from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake
 from lakebed.spark.sql.literals import constants
-from lakebed.spark.sql.queries import Arguments, run_query
-from lakebed.spark.sql.statements import Delete, Insert
+from lakebed.spark.sql.queries import Arguments, Run, run_query
+from lakebed.spark.sql.statements import Delete, Insert, Statement
 from lakebed.spark.sql.tokens import tokenize
 from lakebed.table.table import Table
 
@@ -51,7 +52,7 @@ def insert(lake: Lake, statement: Insert, given: Arguments) -> DataFrame | None:
     return lake.empty()
 
 
-def delete(lake: Lake, statement: Delete) -> DataFrame | None:
+def delete(lake: Lake, statement: Delete, _: Arguments) -> DataFrame | None:
     """DELETE FROM; None when the table is Spark's."""
     name = lake.resolve(statement.name)
     if name is None:
@@ -120,3 +121,6 @@ def _without_qualifier(condition: str, qualifier: str) -> str:
             position = tokens[index + 1].end
     pieces.append(condition[position:])
     return "".join(pieces)
+
+
+RUNS: dict[type[Statement], Run[Any]] = {Insert: insert, Delete: delete}

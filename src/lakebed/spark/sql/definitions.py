@@ -1,6 +1,7 @@
 """How are statements about databases and tables themselves run?"""
 
 import re
+from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
@@ -11,7 +12,7 @@ from lakebed.format.types import DataField
 from lakebed.spark.conditions import analysis_error, spark_errors
 from lakebed.spark.lake import Lake, database_name
 from lakebed.spark.names import TableName
-from lakebed.spark.sql.queries import Arguments, run_query
+from lakebed.spark.sql.queries import Arguments, Run, run_query
 from lakebed.spark.sql.statements import (
     CreateDatabase,
     CreateTable,
@@ -20,6 +21,7 @@ from lakebed.spark.sql.statements import (
     DropTable,
     ShowDatabases,
     ShowTables,
+    Statement,
     Use,
 )
 from lakebed.spark.types import type_text
@@ -38,7 +40,7 @@ _DESCRIBE = (
 )
 
 
-def create_database(lake: Lake, statement: CreateDatabase) -> DataFrame | None:
+def create_database(lake: Lake, statement: CreateDatabase, _: Arguments) -> DataFrame | None:
     """CREATE DATABASE; None when the name is Spark's."""
     found = lake.registry.resolve_database(statement.name)
     if found is None:
@@ -51,7 +53,7 @@ def create_database(lake: Lake, statement: CreateDatabase) -> DataFrame | None:
     return lake.empty()
 
 
-def drop_database(lake: Lake, statement: DropDatabase) -> DataFrame | None:
+def drop_database(lake: Lake, statement: DropDatabase, _: Arguments) -> DataFrame | None:
     """DROP DATABASE; None when the name is Spark's."""
     found = lake.registry.resolve_database(statement.name)
     if found is None:
@@ -74,7 +76,7 @@ def drop_database(lake: Lake, statement: DropDatabase) -> DataFrame | None:
     return lake.empty()
 
 
-def show_databases(lake: Lake, statement: ShowDatabases) -> DataFrame | None:
+def show_databases(lake: Lake, statement: ShowDatabases, _: Arguments) -> DataFrame | None:
     """SHOW DATABASES; None when the catalog is Spark's."""
     name = statement.catalog[0] if statement.catalog else lake.registry.current_catalog
     if name not in lake.registry.catalogs or len(statement.catalog) > 1:
@@ -84,7 +86,7 @@ def show_databases(lake: Lake, statement: ShowDatabases) -> DataFrame | None:
     return lake.frame(rows, (_NAMESPACE,))
 
 
-def show_tables(lake: Lake, statement: ShowTables) -> DataFrame | None:
+def show_tables(lake: Lake, statement: ShowTables, _: Arguments) -> DataFrame | None:
     """SHOW TABLES; None when the database is Spark's."""
     registry = lake.registry
     if not statement.database:
@@ -102,7 +104,7 @@ def show_tables(lake: Lake, statement: ShowTables) -> DataFrame | None:
     return lake.frame(rows, _SHOW_TABLES)
 
 
-def use(lake: Lake, statement: Use) -> DataFrame | None:
+def use(lake: Lake, statement: Use, _: Arguments) -> DataFrame | None:
     """USE and SET CATALOG; None when Spark's catalog becomes current."""
     registry = lake.registry
     first, *rest = statement.name
@@ -142,7 +144,7 @@ def create_table(lake: Lake, statement: CreateTable, given: Arguments) -> DataFr
     return lake.empty()
 
 
-def drop_table(lake: Lake, statement: DropTable) -> DataFrame | None:
+def drop_table(lake: Lake, statement: DropTable, _: Arguments) -> DataFrame | None:
     """DROP TABLE; None when the name is Spark's."""
     name = lake.resolve(statement.name)
     if name is None:
@@ -152,7 +154,7 @@ def drop_table(lake: Lake, statement: DropTable) -> DataFrame | None:
     return lake.empty()
 
 
-def describe(lake: Lake, statement: Describe) -> DataFrame | None:
+def describe(lake: Lake, statement: Describe, _: Arguments) -> DataFrame | None:
     """DESCRIBE TABLE; None when the name is Spark's."""
     name = lake.resolve(statement.name)
     if name is None:
@@ -245,3 +247,15 @@ def _matches(name: str, pattern: str | None) -> bool:
         return True
     choices = [re.escape(each.strip()).replace("\\*", ".*") for each in pattern.split("|")]
     return any(re.fullmatch(each, name, re.IGNORECASE) for each in choices)
+
+
+RUNS: dict[type[Statement], Run[Any]] = {
+    CreateDatabase: create_database,
+    DropDatabase: drop_database,
+    ShowDatabases: show_databases,
+    ShowTables: show_tables,
+    Use: use,
+    CreateTable: create_table,
+    DropTable: drop_table,
+    Describe: describe,
+}

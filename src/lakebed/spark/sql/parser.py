@@ -5,6 +5,7 @@ A clause that Lakebed lacks gives `Unsupported`, never a statement without it.
 
 from collections.abc import Callable
 
+from lakebed.spark.sql.altering import forms as altering
 from lakebed.spark.sql.clauses import (
     call_arguments,
     column_list,
@@ -13,6 +14,9 @@ from lakebed.spark.sql.clauses import (
     static_partition,
 )
 from lakebed.spark.sql.cursor import Cursor
+from lakebed.spark.sql.forms import Forms, Parse
+from lakebed.spark.sql.inspecting import forms as inspecting
+from lakebed.spark.sql.row_changes import forms as row_changes
 from lakebed.spark.sql.statements import (
     Call,
     CreateDatabase,
@@ -284,7 +288,7 @@ def _call(cursor: Cursor) -> Statement:
     return Call(name=name, arguments=arguments)
 
 
-def _temporary_view(*, is_replace: bool, is_global: bool) -> "_Parse":
+def _temporary_view(*, is_replace: bool, is_global: bool) -> Parse:
     def parse(cursor: Cursor) -> Statement:
         if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
         name = cursor.names()
@@ -312,14 +316,16 @@ def _cache_table(cursor: Cursor) -> Statement:
     return CreateTemporaryView(name=name, query=cursor.rest(), is_cached=True)
 
 
-_Parse = Callable[[Cursor], Statement]
 _TABLE_CLAUSES: tuple[tuple[tuple[str, ...], str, Callable[[Cursor], object]], ...] = (
     (("USING",), "provider", lambda cursor: cursor.name().lower()),
     (("PARTITIONED", "BY"), "partitions", partition_columns),
     (("COMMENT",), "comment", Cursor.string),
     (("TBLPROPERTIES",), "properties", properties),
 )
-_STATEMENTS: tuple[tuple[tuple[str, ...], _Parse], ...] = (
+_STATEMENTS: Forms = (
+    *altering.FORMS,
+    *inspecting.FORMS,
+    *row_changes.FORMS,
     *((("CREATE", word), _create_database) for word in _DATABASE),
     *((("DROP", word), _drop_database) for word in _DATABASE),
     *((("SHOW", word + "S"), _show_databases) for word in _DATABASE),

@@ -5,8 +5,9 @@ of the text goes to Spark as it was written. `spark.sql(text, **frames)` does th
 Spark and on Spark Connect, and leaves no views behind.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
@@ -23,6 +24,7 @@ from lakebed.spark.sql.references import QueryText, Reference, analyse
 from lakebed.spark.sql.tokens import TokenKind, tokenize
 from lakebed.table.table import Table
 
+Given = TypeVar("Given")
 _PARAMETER = "__lakebed_table_"
 # Options of a table that say what its readers see begin so.
 _POINT_KEYS = ("scan.", "incremental-")
@@ -47,6 +49,9 @@ class Arguments:
 
 
 NO_ARGUMENTS = Arguments()
+
+Run = Callable[[Lake, Given, Arguments], DataFrame | None]
+"""Runs a kind of statements; None where one is for Spark."""
 
 
 @dataclass(frozen=True, slots=True)
