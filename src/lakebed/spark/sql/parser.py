@@ -55,8 +55,6 @@ _TARGETED = (
     ("CREATE", "OR", "REPLACE", "TABLE"),
     ("DROP", "VIEW"),
     ("LOAD", "DATA"),
-    ("MERGE", "INTO"),
-    ("MERGE", "WITH", "SCHEMA", "EVOLUTION", "INTO"),
     ("MSCK", "REPAIR", "TABLE"),
     ("MSCK", "TABLE"),
     ("REFRESH", "TABLE"),
@@ -72,7 +70,6 @@ _TARGETED = (
     ("SHOW", "VIEWS", "IN"),
     ("SHOW", "VIEWS", "FROM"),
     ("TRUNCATE", "TABLE"),
-    ("UPDATE",),
 )
 
 
@@ -110,7 +107,10 @@ def _targeted(cursor: Cursor) -> Statement:
 
 
 def _with(cursor: Cursor) -> Statement:
-    """WITH ... INSERT: the row source is the WITH clause and what follows INSERT together."""
+    """WITH ... INSERT: the row source is the WITH clause and what follows INSERT together.
+
+    WITH ... MERGE likewise.
+    """
     depth = 0
     for index, token in enumerate(cursor.tokens):
         depth += token.is_symbol("(") - token.is_symbol(")")
@@ -118,6 +118,9 @@ def _with(cursor: Cursor) -> Statement:
             with_clause = cursor.text[: token.start]
             cursor.index = index + 1
             return _insert(cursor, with_clause=with_clause)
+        if depth == 0 and token.is_word("MERGE"):
+            cursor.index = index + 1
+            return row_changes.merge(cursor, with_clause=cursor.text[: token.start])
     return Query()
 
 

@@ -216,14 +216,19 @@ def _spliced(query: QueryText, uses: list[_Use], *, has_fields: bool) -> str:
     pieces = []
     position = 0
     for edit in sorted(edits, key=lambda each: each.start):
-        pieces += [_kept(query.text[position : edit.start], has_fields=has_fields), edit.text]
+        pieces += [kept(query.text[position : edit.start], has_fields=has_fields), edit.text]
         position = edit.end
-    pieces.append(_kept(query.text[position:], has_fields=has_fields))
+    pieces.append(kept(query.text[position:], has_fields=has_fields))
     return "".join(pieces)
 
 
-def _kept(text: str, *, has_fields: bool) -> str:
-    """Text that formatting leaves as it is; with fields the user doubled braces already."""
+def kept(text: str, *, has_fields: bool) -> str:
+    """Text that formatting leaves as it is.
+
+    Args:
+        text: A piece of a statement.
+        has_fields: Whether it is formatted in any case, so that the user doubled braces already.
+    """
     return text if has_fields else text.replace("{", "{{").replace("}", "}}")
 
 
