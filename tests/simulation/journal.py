@@ -162,7 +162,7 @@ class Journal:
     def rewriting(self) -> str | None:
         """Which rollback or takeover is under way, or broke off and was not repeated yet."""
         store, path = self.reader.store, self._marker_path
-        return store.read(path).decode() if store.exists(path) else None
+        return store.read(path).decode().splitlines()[0] if store.exists(path) else None
 
     @property
     def _marker_path(self) -> str:

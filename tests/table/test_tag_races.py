@@ -81,7 +81,7 @@ def test_a_tag_of_a_snapshot_that_expires_meanwhile_is_taken_back(
 ) -> None:
     rows = rows_at(table, 3)
     table.create_tag("other", 3)
-    with pytest.raises(NotFoundError, match="It expired while the tag was made"):
+    with pytest.raises(NotFoundError, match="expired or was rolled back while the tag was made"):
         meanwhile(table, expire, after=after).create_tag("v", 2)
     assert tags_of(table) == {"other": 3}
     assert rows_at(table, tag="other") == rows
@@ -93,7 +93,7 @@ def test_a_tag_of_a_tag_that_goes_meanwhile_is_taken_back(table: Table, *, after
     table.create_tag("source", 2)
     expire(table)
     other = meanwhile(table, lambda table: table.delete_tag("source"), after=after)
-    with pytest.raises(NotFoundError, match="It expired while the tag was made"):
+    with pytest.raises(NotFoundError, match="expired or was rolled back while the tag was made"):
         other.create_tag("v", 2)
     assert tags_of(table) == {}
     assert lacking_and_unneeded(table) == NOTHING
@@ -106,7 +106,7 @@ def test_a_tag_is_as_it_was_when_its_new_snapshot_expires_meanwhile(
     table.create_tag("v", 1, "1 h")
     rows = rows_at(table, 1)
     made = all_tags(table.parts())
-    with pytest.raises(NotFoundError, match="It expired while the tag was made"):
+    with pytest.raises(NotFoundError, match="expired or was rolled back while the tag was made"):
         meanwhile(table, expire, after=after).replace_tag("v", 2)
     assert all_tags(table.parts()) == made
     assert rows_at(table, tag="v") == rows

@@ -142,11 +142,10 @@ class _Takeover:
         changed = self._changed_schemas()
         first = self.line[0]
         if self.base is None:
-            self.marker.put(self._operation)
+            self._begin()
         else:
-            check_no_copies(self.parts, self.base)
             if self.base == first:
-                self.marker.put(self._operation)
+                self._begin()
                 self._put(first)
             removed = remove_above(
                 self.parts,
@@ -165,6 +164,22 @@ class _Takeover:
         self._take_tags()
         self._write_hints()
         return True
+
+    def _begin(self) -> None:
+        """Puts the marker before something is changed that a rollback would not.
+
+        Raises:
+            CommitConflictError: Snapshots expire now.
+        """
+        if self.marker.put(self._operation):
+            return
+        try:
+            if self.base is not None:
+                check_no_copies(self.parts, self.base)
+        except CommitConflictError:
+            self.marker.remove()
+            raise
+        self.marker.confirm(self._operation)
 
     @property
     def marker(self) -> HistoryMarker:

@@ -5,8 +5,9 @@
                              the target is still there
 2. `snapshot-N`              put, where the target had expired and only a tag has it
 3. `LATEST`                  the target, for engines that believe this hint without another look
-4. `snapshot-M`              deleted for each M above N, the newest first; tags and changelogs after
-                             them; all of that again until nothing is found above the target
+4. `snapshot-M`              deleted for each M above N, the newest first; tags, changelogs and what
+                             an expiry left that gave up after them; all of that again until nothing
+                             is found above the target
 5. `LATEST`                  the target, which a writer may have overwritten meanwhile
 6. `tag-lakebed-rollback-N`  deleted
 7. files                     that only what was deleted needed, deleted
@@ -97,21 +98,11 @@ def remove_above(
         _Above.of, parts, target.id, tags_above=target.id if tags_above is None else tags_above
     )
     above = find_above()
-    own_tag = parts.paths.tag(rollback_tag(target.id))
-    data = snapshot_bytes(parts, target)
     marker = HistoryMarker(parts.file_io, parts.paths)
-    begins = marker.put(operation)
-    is_changed = False
-    try:
-        parts.file_io.write(own_tag, data)
-        _check_not_expiring(parts, target, tag=tag)
-        if parts.snapshots.find(target.id) is None:
-            is_changed = True
-            _put_again(parts, target, data)
-    except LakebedError as error:
-        if not is_changed or isinstance(error, CommitConflictError):
-            _withdraw(parts, own_tag, marker if begins else None)
-        raise
+    own_tag = parts.paths.tag(rollback_tag(target.id))
+    _begin(parts, target, operation=operation, tag=tag)
+    if parts.snapshots.find(target.id) is None:
+        _put_again(parts, target)
     _write_latest(parts, target)
     runs: list[Sequence[Snapshot]] = []
     while above.paths:
@@ -129,12 +120,30 @@ def remove_above(
     return runs
 
 
-def _withdraw(parts: TableParts, own_tag: str, marker: HistoryMarker | None) -> None:
+def _begin(parts: TableParts, target: Snapshot, *, operation: str, tag: str | None) -> None:
+    """Step 1, which takes back what it put where nothing is to be changed."""
+    own_tag = parts.paths.tag(rollback_tag(target.id))
+    marker = HistoryMarker(parts.file_io, parts.paths)
+    is_changed = marker.put(operation)
+    try:
+        parts.file_io.write(own_tag, snapshot_bytes(parts, target))
+        if not is_changed:
+            check_no_copies(parts, target)
+        _check_named(parts, target, tag=tag)
+        if not is_changed:
+            is_changed = True
+            marker.confirm(operation)
+    except LakebedError:
+        if not is_changed:
+            _withdraw(parts, own_tag, marker)
+        raise
+
+
+def _withdraw(parts: TableParts, own_tag: str, marker: HistoryMarker) -> None:
     """Takes back what a rollback put that changed nothing; where that fails, a repetition does."""
     with suppress(LakebedError):
         parts.file_io.delete(own_tag)
-        if marker is not None:
-            marker.remove()
+        marker.remove()
 
 
 def check_no_copies(parts: TableParts, target: Snapshot) -> None:
@@ -152,8 +161,7 @@ def check_no_copies(parts: TableParts, target: Snapshot) -> None:
         )
 
 
-def _check_not_expiring(parts: TableParts, target: Snapshot, *, tag: str | None) -> None:
-    check_no_copies(parts, target)
+def _check_named(parts: TableParts, target: Snapshot, *, tag: str | None) -> None:
     if tag is None:
         found = parts.snapshots.find(target.id)
     else:
@@ -165,8 +173,10 @@ def _check_not_expiring(parts: TableParts, target: Snapshot, *, tag: str | None)
         )
 
 
-def _put_again(parts: TableParts, target: Snapshot, data: bytes) -> None:
-    if not put_same(parts.file_io, parts.paths.snapshot(target.id), data):
+def _put_again(parts: TableParts, target: Snapshot) -> None:
+    path = parts.paths.snapshot(target.id)
+    if not put_same(parts.file_io, path, snapshot_bytes(parts, target)):
+        HistoryMarker(parts.file_io, parts.paths).remove()
         raise _overtaken(parts, target)
     earliest = min(parts.snapshots.list_ids(), default=target.id)
     parts.file_io.write(parts.paths.earliest_hint, str(earliest).encode())
@@ -226,11 +236,13 @@ class _Above:
             if tag.snapshot.id > tags_above and not tag.name.startswith(COMMIT_TAG_PREFIX)
         ]
         changelog_ids = later(changelogs.list_ids())
+        copies = later(ExpiredCopies(file_io, paths).list_ids())
         return cls(
             paths=[
                 *map(paths.snapshot, reversed(snapshot_ids)),
                 *(paths.tag(tag.name) for tag in tags),
                 *map(paths.changelog, reversed(changelog_ids)),
+                *map(paths.expired_snapshot, copies),
             ],
             runs=[
                 *contiguous(present(map(stored.find, snapshot_ids))),

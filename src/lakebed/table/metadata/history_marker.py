@@ -4,6 +4,9 @@
 puts it before the first deletion and removes it after the last one, that of files too. No commit
 begins while it is there, and where the operation broke off it stays: else others would write above
 what is half taken back. The same operation, done again, goes on and ends it.
+
+A second line says that something was changed: that the operation found no expiry under way once the
+marker was there, so that every expiry since then has given up, whatever copies it left.
 """
 
 from dataclasses import dataclass
@@ -13,6 +16,7 @@ from lakebed.format.paths import TablePaths
 from lakebed.storage.file_io import FileIO, PutResult
 
 _NAME = ".lakebed-rewriting"
+_IS_CHANGED = "changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,8 @@ class HistoryMarker:
         Raises:
             StorageError: The store failed.
         """
-        try:
-            return self.file_io.read(self.path).decode()
-        except NotFoundError:
-            return None
+        lines = self._lines()
+        return lines[0] if lines else None
 
     def put(self, operation: str) -> bool:
         """Says that an operation begins, or goes on where it broke off.
@@ -45,7 +47,7 @@ class HistoryMarker:
             operation: What is done, the same words each time.
 
         Returns:
-            Whether it begins: no earlier one of the same words broke off.
+            Whether it may have changed something before it broke off.
 
         Raises:
             CommitConflictError: Another operation is under way or broke off.
@@ -53,13 +55,22 @@ class HistoryMarker:
         """
         result = self.file_io.put_if_absent(self.path, operation.encode())
         if result is PutResult.WRITTEN:
-            return True
-        found = self.find()
-        if found == operation:
             return False
+        lines = self._lines()
+        found = lines[0] if lines else None
+        if found == operation:
+            return len(lines) > 1
         raise CommitConflictError(
             f"{self.paths.location}: there can be no {operation} now. {self.told(found)}"
         )
+
+    def confirm(self, operation: str) -> None:
+        """Says that an operation is about to change something.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        self.file_io.write(self.path, f"{operation}\n{_IS_CHANGED}".encode())
 
     def told(self, operation: str | None) -> str:
         """What whoever meets an operation is told of it."""
@@ -76,3 +87,9 @@ class HistoryMarker:
             StorageError: The store failed.
         """
         self.file_io.delete(self.path)
+
+    def _lines(self) -> list[str]:
+        try:
+            return self.file_io.read(self.path).decode().split("\n")
+        except NotFoundError:
+            return []

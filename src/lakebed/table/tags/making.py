@@ -37,6 +37,7 @@ from lakebed.table.tags.success_files import (
     move_success_file,
     write_success_file,
 )
+from lakebed.table.writing.standing import Standing
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of the wall's clock
 _HELD_AT_MOST = timedelta(days=1)
@@ -91,9 +92,10 @@ class TagSource:
         )
 
     def stands(self, parts: TableParts) -> bool:
-        """Whether it is still there."""
+        """Whether it is still there, and follows the one before it where there is one."""
         if parts.snapshots.find(self.snapshot.id) == self.snapshot:
-            return True
+            # One that follows nothing is taken back, and its base list may name what is gone.
+            return not Standing(parts.snapshots, parts.manifests).is_adrift(self.snapshot)
         found = map(Tags(parts.file_io, parts.paths).find, self.tags)
         return any(each is not None and each.snapshot == self.snapshot for each in found)
 
@@ -288,5 +290,5 @@ def _take_back(parts: TableParts, name: str, snapshot: Snapshot) -> None:
 
 
 def _expired(snapshot: Snapshot) -> NotFoundError:
-    hint = "It expired while the tag was made; make a tag of a later one"
+    hint = "It expired or was rolled back while the tag was made; make a tag of another one"
     return NotFoundError("snapshot", str(snapshot.id), hint=hint)
