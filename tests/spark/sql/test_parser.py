@@ -98,7 +98,8 @@ def insert(query: str, **given: object) -> Insert:
             CreateTemporaryView(name=("v",), query="SELECT 1", is_cached=True),
         ),
         ("UPDATE l.d.t SET a = 1", Unsupported(operation="UPDATE", target=T)),
-        ("ALTER TABLE l.d.t RENAME TO u", Unsupported(operation="ALTER TABLE", target=T)),
+        ("ALTER TABLE l.d.t SET LOCATION '/x'", Unsupported(operation="ALTER TABLE SET", target=T)),
+        ("ALTER TABLE l.d.t", Unsupported(operation="ALTER TABLE", target=T)),
         ("CREATE TABLE l.d.t LIKE u", Unsupported(operation="CREATE TABLE LIKE", target=T)),
         (
             "CREATE TABLE l.d.t (a INT) LOCATION '/x'",

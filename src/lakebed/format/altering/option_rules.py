@@ -62,7 +62,7 @@ def without_option(options: Options, key: str, *, has_snapshots: bool) -> dict[s
     """
     current = TABLE_OPTIONS.current_key(key)
     before = TABLE_OPTIONS.with_current_keys(options)
-    if current not in before:
+    if current not in before and current not in _REMEDIES:
         if TABLE_OPTIONS.find(key) is None:
             raise InvalidTableError(TABLE_OPTIONS.unknown(key))
         return dict(options)
