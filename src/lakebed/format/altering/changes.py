@@ -1,4 +1,4 @@
-"""What can be changed in the schema of a table? The public names of `lakebed.changes`.
+"""What can be changed in the schema of a table? Public as `lakebed.changes`.
 
 A column is named by its name, dots and all. A part of one is named by a tuple, a name for each
 step: a field of a ROW by its name, the elements of an ARRAY by `element`, the values of a MAP by
