@@ -19,11 +19,11 @@ def partition_columns(cursor: Cursor) -> tuple[tuple[str, str], ...]:
     return tuple(columns)
 
 
-def type_text(cursor: Cursor) -> str:
-    """The text up to a comma outside of parentheses and angles."""
+def type_text(cursor: Cursor, *stops: str) -> str:
+    """The text up to a comma, or one of some words, outside of parentheses and angles."""
     depth, first, last = 0, cursor.peek(), None
     while (token := cursor.peek()) is not None:
-        if depth == 0 and token.is_symbol(","):
+        if depth == 0 and (token.is_symbol(",") or token.is_word(*stops)):
             break
         depth += token.is_symbol("(", "<") - token.is_symbol(")", ">")
         last = cursor.take()

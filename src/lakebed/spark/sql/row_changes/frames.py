@@ -60,9 +60,7 @@ def aligned(
     names = list(table.schema.names if columns is None else columns)
     lower = {name.lower() for name in names}
     others: dict[str, Column] = {
-        field.name: F.lit(field.default_value)
-        for field in table.schema.fields
-        if field.name.lower() not in lower
+        name: F.lit(None) for name in table.schema.names if name.lower() not in lower
     }
     every = [*names, *others]
     rows = align_by_position(values, table, columns=every, fixed=others)
