@@ -123,7 +123,6 @@ def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
             "CACHE LAZY TABLE v AS SELECT 1",
             CreateTemporaryView(name=("v",), query="SELECT 1", is_cached=True),
         ),
-<<<<<<< HEAD
         (
             "UPDATE l.d.t x SET x.a = CASE WHEN b THEN 1 ELSE 2 END, c = f(1, 2) WHERE a IN (1, 2)",
             Update(
@@ -157,12 +156,8 @@ def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
             "MERGE INTO l.d.t USING s VERSION AS OF 3 ON l.d.t.a = s.a WHEN MATCHED THEN DELETE",
             merge(source="s VERSION AS OF 3", source_name=("s",)),
         ),
-        ("ALTER TABLE l.d.t RENAME TO u", Unsupported(operation="ALTER TABLE", target=T)),
-=======
-        ("UPDATE l.d.t SET a = 1", Unsupported(operation="UPDATE", target=T)),
         ("ALTER TABLE l.d.t SET LOCATION '/x'", Unsupported(operation="ALTER TABLE SET", target=T)),
         ("ALTER TABLE l.d.t", Unsupported(operation="ALTER TABLE", target=T)),
->>>>>>> 8346c8676edf9fc2d8ab0e364227d7dbb07529bc
         ("CREATE TABLE l.d.t LIKE u", Unsupported(operation="CREATE TABLE LIKE", target=T)),
         (
             "CREATE TABLE l.d.t (a INT) LOCATION '/x'",
