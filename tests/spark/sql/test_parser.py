@@ -99,7 +99,6 @@ def insert(query: str, **given: object) -> Insert:
         ),
         ("UPDATE l.d.t SET a = 1", Unsupported(operation="UPDATE", target=T)),
         ("ALTER TABLE l.d.t RENAME TO u", Unsupported(operation="ALTER TABLE", target=T)),
-        ("CREATE TABLE l.d.t LIKE u", Unsupported(operation="CREATE TABLE LIKE", target=T)),
         (
             "CREATE TABLE l.d.t (a INT) LOCATION '/x'",
             Unsupported(operation="CREATE TABLE with LOCATION", target=T),

@@ -14,8 +14,9 @@ from lakebed.spark.conditions import analysis_error, spark_errors, unknown_colum
 from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake
 from lakebed.spark.sql.literals import constants
+from lakebed.spark.sql.partition_specs import partition_spec
 from lakebed.spark.sql.queries import Arguments, Run, run_query
-from lakebed.spark.sql.statements import Delete, Insert, Statement
+from lakebed.spark.sql.statements import Delete, Insert, Statement, Truncate
 from lakebed.spark.sql.tokens import tokenize
 from lakebed.table.table import Table
 
@@ -73,6 +74,21 @@ def delete(lake: Lake, statement: Delete, _: Arguments) -> DataFrame | None:
     return lake.empty()
 
 
+def truncate(lake: Lake, statement: Truncate, given: Arguments) -> DataFrame | None:
+    """TRUNCATE TABLE; a partition that is not there is as empty as it is to be.
+
+    None when the table is Spark's.
+    """
+    name = lake.resolve(statement.name)
+    if name is None:
+        return None
+    table = lake.load(name)
+    spec = partition_spec(lake, table, statement.partition, given=given)
+    with spark_errors(name.catalog):
+        table.truncate(spec or None)
+    return lake.empty()
+
+
 def _tells_every_delete(table: Table) -> bool:
     """Whether rows are deleted one by one, so that a changelog has them, though all of them go."""
     forced = parse_boolean(table.options.get(_FORCE_CHANGELOG, "false"), _FORCE_CHANGELOG)
@@ -123,4 +139,4 @@ def _without_qualifier(condition: str, qualifier: str) -> str:
     return "".join(pieces)
 
 
-RUNS: dict[type[Statement], Run[Any]] = {Insert: insert, Delete: delete}
+RUNS: dict[type[Statement], Run[Any]] = {Insert: insert, Delete: delete, Truncate: truncate}
