@@ -1,5 +1,6 @@
 """How are statements about databases and tables themselves run?"""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark.errors import AnalysisException
@@ -11,6 +12,7 @@ from lakebed.spark.conditions import analysis_error, spark_errors
 from lakebed.spark.lake import Lake, database_name
 from lakebed.spark.names import TableName
 from lakebed.spark.sql.databases import matches, named_database, require_database
+from lakebed.spark.sql.defaults import without_defaults
 from lakebed.spark.sql.queries import Arguments, Run, run_query
 from lakebed.spark.sql.statements import (
     CreateDatabase,
@@ -119,8 +121,10 @@ def create_table(lake: Lake, statement: CreateTable, given: Arguments) -> DataFr
     require_paimon(name, statement.provider)
     if statement.query is not None:
         return _create_as(lake, name, statement, given=given)
-    schema = _columns(statement)
-    _create(lake, name, schema, statement=statement)
+    with spark_errors(name.catalog):
+        columns, defaults = without_defaults(statement.columns)
+    schema = _columns(columns, statement)
+    _create(lake, name, schema, statement=statement, defaults=defaults)
     return lake.empty()
 
 
@@ -169,10 +173,18 @@ def _create_as(
     return lake.empty()
 
 
-def _create(lake: Lake, name: TableName, schema: StructType, *, statement: CreateTable) -> Table:
+def _create(
+    lake: Lake,
+    name: TableName,
+    schema: StructType,
+    *,
+    statement: CreateTable,
+    defaults: Mapping[str, str] | None = None,
+) -> Table:
     return lake.create(
         name,
         schema,
+        defaults=defaults,
         partition_by=[column for column, _ in statement.partitions],
         properties=statement.properties,
         comment=statement.comment,
@@ -180,9 +192,9 @@ def _create(lake: Lake, name: TableName, schema: StructType, *, statement: Creat
     )
 
 
-def _columns(statement: CreateTable) -> StructType:
+def _columns(columns: str, statement: CreateTable) -> StructType:
     """The columns as Spark's own parser reads them, those defined by PARTITIONED BY last."""
-    texts = [statement.columns.strip()] if statement.columns.strip() else []
+    texts = [columns.strip()] if columns.strip() else []
     texts += [f"`{column}` {kind}" for column, kind in statement.partitions if kind]
     schema = StructType.fromDDL(", ".join(texts))
     return schema if isinstance(schema, StructType) else StructType([StructField("value", schema)])

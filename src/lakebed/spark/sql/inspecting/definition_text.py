@@ -80,6 +80,9 @@ def _column(field: DataField) -> str:
 
 def _default(field: DataField) -> str:
     text = field.default_value or ""
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        # Paimon's connector stores a literal as it was written, and reads it without its quotes.
+        text = text[1:-1]
     is_number = isinstance(field.type, AtomicType) and field.type.root in _NUMERIC
     return text if is_number and _NUMBER.fullmatch(text) else literal(text)
 
