@@ -14,6 +14,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 import lakebed
+from lakebed.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.spark
 
@@ -115,6 +116,17 @@ def test_properties_that_spark_takes_for_secrets_cannot_be_read(
         spark.conf.unset("spark.sql.redaction.options.regex")
     assert found["bucket"] == "*********(redacted)"
     assert "'bucket' = '*********(redacted)'" in text
+
+
+def test_a_pattern_of_secrets_that_python_lacks_shows_nothing(
+    spark: SparkSession, orders: str
+) -> None:
+    spark.conf.set("spark.sql.redaction.options.regex", "url(?i)")
+    try:
+        with pytest.raises(InvalidArgumentError, match="put flags in front"):
+            spark.sql(f"SHOW TBLPROPERTIES {orders}")
+    finally:
+        spark.conf.unset("spark.sql.redaction.options.regex")
 
 
 def test_show_create_table_is_laid_out_as_by_spark(spark: SparkSession, orders: str) -> None:

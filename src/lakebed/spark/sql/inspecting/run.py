@@ -72,15 +72,15 @@ def show_columns(lake: Lake, statement: ShowColumns, _: Arguments) -> DataFrame 
     """SHOW COLUMNS; None when the table is Spark's."""
     *before, table = statement.name
     written, database = tuple(before), statement.database
+    name = lake.resolve((*(written or database), table))
+    if name is None:
+        return None
     if written and database and written[-len(database) :] != database:
         raise analysis_error(
             "SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE",
             f"SHOW COLUMNS with conflicting namespaces: {quoted(database)} != {quoted(written)}.",
             {"namespaceA": quoted(database), "namespaceB": quoted(written)},
         )
-    name = lake.resolve((*(written or database), table))
-    if name is None:
-        return None
     rows = [(column,) for column in lake.load(name).schema.names]
     return lake.frame(rows, (_text("col_name"),))
 
