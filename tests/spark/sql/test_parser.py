@@ -158,7 +158,6 @@ def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
         ),
         ("ALTER TABLE l.d.t SET LOCATION '/x'", Unsupported(operation="ALTER TABLE SET", target=T)),
         ("ALTER TABLE l.d.t", Unsupported(operation="ALTER TABLE", target=T)),
-        ("CREATE TABLE l.d.t LIKE u", Unsupported(operation="CREATE TABLE LIKE", target=T)),
         (
             "CREATE TABLE l.d.t (a INT) LOCATION '/x'",
             Unsupported(operation="CREATE TABLE with LOCATION", target=T),

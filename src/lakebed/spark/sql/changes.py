@@ -7,12 +7,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from lakebed.spark.alignment import align_by_position
-from lakebed.spark.conditions import analysis_error, unknown_column
+from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
 from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake
 from lakebed.spark.sql.literals import constants
+from lakebed.spark.sql.partition_specs import partition_spec
 from lakebed.spark.sql.queries import Arguments, Run, run_query
-from lakebed.spark.sql.statements import Insert, Statement
+from lakebed.spark.sql.statements import Insert, Statement, Truncate
 from lakebed.spark.sql.tokens import tokenize
 from lakebed.table.table import Table
 
@@ -47,6 +48,21 @@ def insert(lake: Lake, statement: Insert, given: Arguments) -> DataFrame | None:
     return lake.empty()
 
 
+def truncate(lake: Lake, statement: Truncate, given: Arguments) -> DataFrame | None:
+    """TRUNCATE TABLE; a partition that is not there is as empty as it is to be.
+
+    None when the table is Spark's.
+    """
+    name = lake.resolve(statement.name)
+    if name is None:
+        return None
+    table = lake.load(name)
+    spec = partition_spec(lake, table, statement.partition, given=given)
+    with spark_errors(name.catalog):
+        table.truncate(spec or None)
+    return lake.empty()
+
+
 def _partition(table: Table, partition: Mapping[str, str | None]) -> dict[str, str | None]:
     """The PARTITION clause with names as the table spells them."""
     own = {key.lower(): key for key in table.partition_keys}
@@ -62,4 +78,4 @@ def _partition(table: Table, partition: Mapping[str, str | None]) -> dict[str, s
     return {own[name.lower()]: text for name, text in partition.items()}
 
 
-RUNS: dict[type[Statement], Run[Any]] = {Insert: insert}
+RUNS: dict[type[Statement], Run[Any]] = {Insert: insert, Truncate: truncate}

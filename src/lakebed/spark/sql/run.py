@@ -16,6 +16,7 @@ from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
 from lakebed.spark.sql import changes, definitions
 from lakebed.spark.sql.altering import run as altering
+from lakebed.spark.sql.creating import run as creating
 from lakebed.spark.sql.inspecting import run as inspecting
 from lakebed.spark.sql.parser import parse_statement
 from lakebed.spark.sql.procedures.run import call
@@ -24,9 +25,15 @@ from lakebed.spark.sql.references import analyse
 from lakebed.spark.sql.row_changes import run as row_changes
 from lakebed.spark.sql.statements import (
     Call,
+    CreateDatabase,
     CreateTemporaryView,
+    DropDatabase,
+    DropTable,
     Query,
+    ShowDatabases,
+    ShowTables,
     Statement,
+    Truncate,
     Unsupported,
     Use,
 )
@@ -53,6 +60,9 @@ def run_sql(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFrame
         answer = lake.sql(text, given.args, **given.fields)
         lake.registry.current_catalog = None
         return answer
+    if isinstance(statement, _WITHOUT_QUERY):
+        # Words such as the FROM of SHOW COLUMNS would be taken for those of a query.
+        return lake.sql(text, given.args, **given.fields)
     return run_query(lake, text, given)
 
 
@@ -119,8 +129,19 @@ def _is_lakes_own(lake: Lake, text: str) -> bool:
     return is_explicit or lake.registry.current_catalog is not None
 
 
+_WITHOUT_QUERY = (
+    *inspecting.RUNS,
+    *tagging.RUNS,
+    CreateDatabase,
+    DropDatabase,
+    DropTable,
+    ShowDatabases,
+    ShowTables,
+    Truncate,
+)
 _RUNS: dict[type[Statement], Run[Any]] = {
     **definitions.RUNS,
+    **creating.RUNS,
     **changes.RUNS,
     **altering.RUNS,
     **inspecting.RUNS,

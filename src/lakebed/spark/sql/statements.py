@@ -134,6 +134,14 @@ class Delete(Statement):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Truncate(Statement):
+    """TRUNCATE TABLE; `partition` has texts of literals, none for the whole table."""
+
+    name: Name
+    partition: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallArgument:
     """An argument of a CALL: the text of its value, and its name if it has one."""
 
