@@ -10,7 +10,18 @@ from lakebed.catalog.catalog import Catalog
 from lakebed.table.reading.scan import Scan
 from lakebed.table.table import Table
 
-PUBLIC = ["Schema", "Table", "__version__", "errors", "load_catalog", "load_table", "schema"]
+PUBLIC = [
+    *(
+        "Schema",
+        "Table",
+        "__version__",
+        "changes",
+        "errors",
+        "load_catalog",
+        "load_table",
+        "schema",
+    ),
+]
 TABLE = {
     *("append", "comment", "delete", "latest_snapshot", "name", "location", "file_io", "session"),
     *("options", "options_report", "overwrite", "partition_keys", "parts", "primary_keys", "scan"),
@@ -30,7 +41,14 @@ SCAN = {
     *("min", "max"),
 }
 CATALOG = {
-    *("create_database", "create_table", "drop_database", "drop_table", "list_databases"),
+    *(
+        "alter_table",
+        "create_database",
+        "create_table",
+        "drop_database",
+        "drop_table",
+        "list_databases",
+    ),
     *("list_tables", "load_table", "rename_table", "warehouse"),
 }
 

@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING
 from lakebed.version import VERSION as __version__  # noqa: N811 - the name that Python expects
 
 if TYPE_CHECKING:
-    from lakebed import errors
+    from lakebed import changes, errors
     from lakebed.catalog.loading import load_catalog, load_table
     from lakebed.format.schema_definition import Schema, schema
     from lakebed.table.table import Table
 
-__all__ = ["Schema", "Table", "__version__", "errors", "load_catalog", "load_table", "schema"]
+__all__ = [
+    "Schema",
+    "Table",
+    "__version__",
+    "changes",
+    "errors",
+    "load_catalog",
+    "load_table",
+    "schema",
+]
 
 _HOMES = {
     "Schema": "lakebed.format.schema_definition",
@@ -25,10 +34,13 @@ _HOMES = {
 }
 
 
+_MODULES = ("changes", "errors")
+
+
 def __getattr__(name: str) -> object:
     """Loads a public name from its home."""
-    if name == "errors":
-        return import_module("lakebed.errors")
+    if name in _MODULES:
+        return import_module(f"lakebed.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'lakebed' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -16,6 +16,7 @@ from lakebed.errors import (
     NotFoundError,
     UnsupportedError,
 )
+from lakebed.format.altering.changes import AddColumn, DropColumn, RenameColumn, SetComment
 from lakebed.format.schema_definition import schema
 
 COLUMNS: list[tuple[str, pa.DataType]] = [("id", pa.int64()), ("v", pa.string())]
@@ -310,3 +311,27 @@ class CatalogContract:
         assert catalog.list_tables("db") == sorted(names)
         for name in names:
             assert catalog.load_table(f"db.{name}").name == f"db.{name}"
+
+    # Changed schemas.
+
+    def test_a_table_is_altered_all_at_once_or_not_at_all(self, catalog: Catalog) -> None:
+        catalog.create_database("db")
+        catalog.create_table("db.t", schema=SCHEMA).append(ROWS)
+        changed = catalog.alter_table("db.t", [RenameColumn("v", "w"), AddColumn("n", "INT")])
+        assert changed.schema == catalog.load_table("db.t").schema
+        assert changed.scan(["w", "n"]).to_arrow().sort_by("w").to_pylist() == [
+            {"w": "a", "n": None},
+            {"w": "b", "n": None},
+        ]
+        with pytest.raises(NotFoundError, match="column 'v'"):
+            catalog.alter_table("db.t", [SetComment("no"), DropColumn("v")])
+        assert catalog.load_table("db.t").comment is None
+
+    def test_what_is_no_table_of_its_own_is_not_altered(self, catalog: Catalog) -> None:
+        catalog.create_database("db")
+        catalog.create_table("db.orders", schema=SCHEMA)
+        with pytest.raises(NotFoundError, match="There is orders"):
+            catalog.alter_table("db.order", [SetComment("x")])
+        for name in ("db.orders$files", "sys.tables"):
+            with pytest.raises(InvalidArgumentError):
+                catalog.alter_table(name, [SetComment("x")])

@@ -5,6 +5,7 @@ import pytest
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.options.acting_keys import ACTING
+from lakebed.options.altering_keys import ALTERING
 from lakebed.options.bucket_keys import BUCKETS
 from lakebed.options.catalog_keys import CATALOG
 from lakebed.options.catalogue import CATALOG_OPTIONS, TABLE_OPTIONS, Catalogue
@@ -21,7 +22,10 @@ from lakebed.options.read_keys import READS
 from lakebed.options.tag_keys import TAGS
 
 HERE = Path(__file__).parent
-THEMES = (*ACTING, *BUCKETS, *MERGING, *COMPACTION, *EXPIRY, *PARTITIONS, *TAGS, *FILE_OPTIONS)
+THEMES = (
+    *(*ACTING, *ALTERING, *BUCKETS, *MERGING, *COMPACTION, *EXPIRY, *PARTITIONS, *TAGS),
+    *FILE_OPTIONS,
+)
 ALL = (*THEMES, *DATA, *READS, *LIFE, *ENGINES)
 
 

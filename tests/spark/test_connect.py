@@ -14,6 +14,9 @@ import pytest
 HERE = Path(__file__).resolve().parent
 SUITES = (
     "test_statements",
+    "test_inspecting",
+    "test_create_like",
+    "test_tag_statements",
     "test_queries",
     "test_frames",
     "test_attachment",

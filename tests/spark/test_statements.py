@@ -90,6 +90,19 @@ def test_the_value_of_a_partition_becomes_one_of_its_columns_type(spark: SparkSe
     assert rows(spark, "SELECT * FROM lake.db.fixed") == found
 
 
+def test_columns_that_are_not_named_get_their_defaults(spark: SparkSession) -> None:
+    spark.sql("""
+        CREATE TABLE lake.db.defaults (id INT, n INT DEFAULT -5, s STRING DEFAULT 'it, s' COMMENT
+        'x', day DATE DEFAULT DATE '2024-02-29')
+    """)
+    spark.sql("INSERT INTO lake.db.defaults (id) VALUES (1)")
+    spark.sql("INSERT INTO lake.db.defaults VALUES (2, 7, 'y', DATE '2025-01-01')")
+    assert rows(spark, "SELECT * FROM lake.db.defaults") == [
+        (1, -5, "it, s", dt.date(2024, 2, 29)),
+        (2, 7, "y", dt.date(2025, 1, 1)),
+    ]
+
+
 def test_insert_by_column_list_and_by_name_leaves_others_null(spark: SparkSession) -> None:
     spark.sql(ORDERS.format(name="named"))
     spark.sql("INSERT INTO lake.db.named (dt, id) VALUES ('x', 1)")
@@ -121,13 +134,13 @@ def test_insert_by_column_list_and_by_name_leaves_others_null(spark: SparkSessio
         ("INSERT INTO {t} (id, more) VALUES (1, 2)", "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
         ("SELECT more FROM {t}", "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
         ("INSERT OVERWRITE {t} PARTITION (note = 'x') VALUES (1, 2, 'b')", "NON_PARTITION_COLUMN"),
-        ("DELETE FROM {t} WHERE more = 1", "LAKEBED_INVALID_ARGUMENT"),
-        ("UPDATE {t} SET total = 1", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
-        ("ALTER TABLE {t} ADD COLUMN x INT", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
-        ("TRUNCATE TABLE {t}", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
+        ("DELETE FROM {t} WHERE more = 1", "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
+        ("ALTER TABLE {t} RECOVER PARTITIONS", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
+        ("ANALYZE TABLE {t} COMPUTE STATISTICS", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
         ("CREATE TABLE lake.db.csv (id INT) USING csv", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
         ("CREATE TABLE lake.db.b (id INT) PARTITIONED BY (x)", "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
         ("CREATE TABLE lake.db.b (i INTERVAL DAY)", "LAKEBED_UNSUPPORTED"),
+        ("CREATE TABLE lake.db.b (d DATE DEFAULT current_date())", "LAKEBED_UNSUPPORTED"),
         ("CREATE TABLE {t} (id INT)", "TABLE_OR_VIEW_ALREADY_EXISTS"),
         ("CREATE DATABASE lake.db", "SCHEMA_ALREADY_EXISTS"),
         ("DROP DATABASE lake.nope", "SCHEMA_NOT_FOUND"),

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from lakebed.format.altering.changes import SchemaChange
 from lakebed.format.schema_definition import Schema
 from lakebed.options.values import OptionValue
 from lakebed.table.table import Table
@@ -94,6 +95,26 @@ class Catalog(Protocol):
         Raises:
             AlreadyExistsError: The new name is taken.
             NotFoundError: There is no such table or database.
+        """
+        ...
+
+    def alter_table(self, name: str, changes: Sequence[SchemaChange]) -> Table:
+        """Changes a table's columns, options and comment, all at once or not at all.
+
+        Args:
+            name: `database.table`, or `database.table$branch_b1` for the schema of a branch.
+            changes: What to change, in this order; `lakebed.changes` has them.
+
+        Returns:
+            The table with its new schema. Tables that were loaded before keep theirs.
+
+        Raises:
+            AlreadyExistsError: A column of that name is there.
+            CommitConflictError: Others changed the schema again and again meanwhile.
+            InvalidArgumentError: What is given is no change, or no value of an option.
+            InvalidTableError: A change that cannot be; the message says why.
+            NotFoundError: There is no such database, table, branch or column.
+            UnsupportedError: An option or type that Lakebed would not act on.
         """
         ...
 

@@ -21,10 +21,12 @@ from lakebed.errors import (
     InvalidTableError,
     NotFoundError,
 )
+from lakebed.format.altering.changes import SchemaChange
 from lakebed.format.paths import TablePaths
 from lakebed.format.schema_definition import Schema
 from lakebed.options.values import OptionValue
 from lakebed.storage.file_io import FileIO
+from lakebed.table.altering import alter_table
 from lakebed.table.metadata.schemas import Schemas
 from lakebed.table.session import Session
 from lakebed.table.table import Table
@@ -150,6 +152,14 @@ class FilesystemCatalog:
         if self._exists(target):
             raise AlreadyExistsError("table", str(target))
         self.file_io.rename_directory(self._table(source), self._table(target))
+
+    def alter_table(self, name: str, changes: Sequence[SchemaChange]) -> Table:
+        """Writes the next schema of the table or of its branch."""
+        identifier = Identifier.parse(name)
+        check_not_system(identifier.database)
+        if identifier.object.system_table is not None:
+            raise InvalidArgumentError(f"{name}: the columns of a system table do not change")
+        return alter_table(self.load_table(name), changes)
 
     def load_table(self, name: str) -> Table:
         """Reads the newest schema of the table's directory."""

@@ -6,11 +6,13 @@ from lakebed.options.rows import acting, promises
 _GROWING = acting(
     """
     dynamic-bucket.target-row-num | long | 2000000 | how many keys fill a dynamic bucket
-    dynamic-bucket.initial-buckets | integer | | how many buckets a partition starts with
     dynamic-bucket.max-buckets | integer | -1 | how many buckets a partition may have; -1: any
     dynamic-bucket.assigner-parallelism | integer | | how many tasks assign buckets at once
     cross-partition-upsert.index-ttl | duration | | the age of files whose keys are forgotten
     """
+) + acting(
+    "dynamic-bucket.initial-buckets | integer | | how many buckets a partition starts with",
+    immutable=True,
 )
 
 _POSTPONED = acting(

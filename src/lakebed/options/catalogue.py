@@ -11,6 +11,7 @@ from typing import Any
 
 from lakebed.errors import InvalidArgumentError
 from lakebed.options.acting_keys import ACTING
+from lakebed.options.altering_keys import ALTERING
 from lakebed.options.bucket_keys import BUCKETS
 from lakebed.options.catalog_keys import CATALOG, SESSION
 from lakebed.options.compaction_keys import COMPACTION
@@ -92,6 +93,7 @@ TABLE_OPTIONS = Catalogue(
     "table",
     (
         *ACTING,
+        *ALTERING,
         *BUCKETS,
         *MERGING,
         *COMPACTION,

@@ -22,7 +22,6 @@ _ACTING = acting(
     compaction.total-size-threshold | size | | the size below which compaction is full
     full-compaction.delta-commits | integer | | after how many commits compaction is full
     commit.force-compact | boolean | false | whether a commit waits for compaction
-    force-lookup | boolean | false | whether compaction always looks up old rows
     lookup-compact | RADICAL/GENTLE | RADICAL | how eagerly level 0 is compacted
     lookup-compact.max-interval | integer | | how long a gentle compaction waits
     changelog-producer.row-deduplicate | boolean | false | whether equal pairs are left out
@@ -35,6 +34,9 @@ _ACTING = acting(
     clustering.incremental.mode | global-sort/local-sort | global-sort | how far rows are sorted
     zorder.var-length-contribution | integer | 8 | bytes of a text in a z-order
     """
+) + acting(
+    "force-lookup | boolean | false | whether compaction always looks up old rows",
+    immutable=True,
 )
 
 # A write compacts before it returns, so no writer runs ahead of compaction.

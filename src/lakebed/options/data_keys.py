@@ -22,10 +22,6 @@ _ROW_KINDS = refused(
     changes=WRITING,
 )
 
-_DELETION_VECTORS = promises(
-    "deletion-vectors.modifiable | boolean | false | whether the mode may be changed later"
-)
-
 # Another branch has other rows.
 _BRANCH = refused("branch | text | main | the branch that is read and written", changes=BOTH)
 
@@ -102,7 +98,6 @@ _ICEBERG = refused(
 DATA: tuple[Option, ...] = (
     *_MERGING_OTHERWISE,
     *_ROW_KINDS,
-    *_DELETION_VECTORS,
     *_BRANCH,
     *_PLACES,
     *_FILES,

@@ -61,18 +61,9 @@ _COMMITS = refused(
     """
 )
 
-_SCHEMA_CHANGES = promises(
-    """
-    add-column-before-partition | boolean | false | whether new columns come before the partition's
-    alter-column-null-to-not-null.disabled | boolean | true | whether NOT NULL may not be added
-    disable-explicit-type-casting | boolean | false | whether types change only without loss
-    """
-)
-
 LIFE: tuple[Option, ...] = (
     *_COMPACTION,
     *_EXPIRY,
     *_PARTITIONS,
     *_COMMITS,
-    *_SCHEMA_CHANGES,
 )

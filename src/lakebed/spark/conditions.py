@@ -33,6 +33,20 @@ _SQL_STATES = {
     "SCHEMA_NOT_EMPTY": "2BP01",
     "UNRESOLVED_COLUMN.WITH_SUGGESTION": "42703",
     "UNSUPPORTED_FEATURE.TABLE_OPERATION": "0A000",
+    "UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY": "0A000",
+    "FIELD_ALREADY_EXISTS": "42710",
+    "FIELD_NOT_FOUND": "42704",
+    "COLUMN_ALREADY_EXISTS": "42711",
+    "AMBIGUOUS_COLUMN_OR_FIELD": "42702",
+    "INVALID_FIELD_NAME": "42000",
+    "NOT_SUPPORTED_CHANGE_COLUMN": "0A000",
+    "CANNOT_UPDATE_FIELD.ARRAY_TYPE": "0A000",
+    "CANNOT_UPDATE_FIELD.MAP_TYPE": "0A000",
+    "CANNOT_UPDATE_FIELD.STRUCT_TYPE": "0A000",
+    "INVALID_DEFAULT_VALUE.DATA_TYPE": "42623",
+    "INVALID_PARTITION_OPERATION.PARTITION_SCHEMA_IS_EMPTY": "42601",
+    "INVALID_PARTITION_SPEC": "42601",
+    "PARTITIONS_NOT_FOUND": "428FT",
     "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS": "21S01",
     "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS": "21S01",
     "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST": "KD000",
@@ -49,6 +63,8 @@ _SQL_STATES = {
     "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT": "4274K",
     "WRONG_NUM_ARGS.WITHOUT_SUGGESTION": "42605",
     "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE": "42K09",
+    "INVALID_PARTITION_VALUE": "42846",
+    "SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE": "42K05",
 }
 _NOT_FOUND = {"database": "SCHEMA_NOT_FOUND", "table": "TABLE_OR_VIEW_NOT_FOUND"}
 _ALREADY_EXISTS = {"database": "SCHEMA_ALREADY_EXISTS", "table": "TABLE_OR_VIEW_ALREADY_EXISTS"}
@@ -115,16 +131,17 @@ def table_not_found(name: str, *, hint: str = "") -> AnalysisException:
     )
 
 
-def unknown_column(name: str, columns: Sequence[str]) -> AnalysisException:
-    """A column that the table does not have."""
+def unknown_column(name: str | tuple[str, ...], columns: Sequence[str]) -> AnalysisException:
+    """A column, or a part of one by its path, that the table does not have."""
+    path = (name,) if isinstance(name, str) else name
     lower = {column.lower(): column for column in columns}
-    nearest = [lower[found] for found in get_close_matches(name.lower(), lower, n=5)]
+    nearest = [lower[found] for found in get_close_matches(path[0].lower(), lower, n=5)]
     proposal = ", ".join(quoted((column,)) for column in nearest or columns)
     return analysis_error(
         "UNRESOLVED_COLUMN.WITH_SUGGESTION",
-        f"A column, variable, or function parameter with name {quoted((name,))} cannot be"
+        f"A column, variable, or function parameter with name {quoted(path)} cannot be"
         f" resolved. Did you mean one of the following? [{proposal}].",
-        {"objectName": quoted((name,)), "proposal": proposal},
+        {"objectName": quoted(path), "proposal": proposal},
     )
 
 
@@ -133,7 +150,7 @@ def unsupported_operation(operation: str, name: str) -> AnalysisException:
     return analysis_error(
         "UNSUPPORTED_FEATURE.TABLE_OPERATION",
         f"The feature is not supported: Table {name} does not support {operation} yet."
-        " Lakebed runs CREATE, DROP, INSERT, DELETE, DESCRIBE, SHOW and CALL on its tables.",
+        " Lakebed runs CREATE, ALTER, DROP, INSERT, DELETE, DESCRIBE, SHOW and CALL on its tables.",
         {"tableName": name, "operation": operation},
     )
 

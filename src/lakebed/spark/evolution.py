@@ -6,12 +6,10 @@ no row.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType
 
-from lakebed.errors import CommitConflictError, StorageError
 from lakebed.options.values import parse_boolean
 from lakebed.spark.alignment import align_by_name, table_name
 from lakebed.spark.conditions import analysis_error, spark_errors
@@ -19,7 +17,7 @@ from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
 from lakebed.spark.schema_merging import SchemaMerging, TypesDifferError
 from lakebed.spark.types import to_table_schema
-from lakebed.storage.file_io import PutResult
+from lakebed.table.altering import evolve_table
 from lakebed.table.table import Table
 from lakebed.table.writing.row_kinds import ROW_KIND
 
@@ -31,8 +29,6 @@ _SESSION_PREFIX = "spark.paimon."
 _SHORT = "mergeSchema"
 MERGE_OPTIONS = frozenset({MERGE, _WIDEN, _CAST, _SHORT.lower()})
 """In lower case; they are options of a writer, never of the table that it makes."""
-
-_TRIES = 10
 
 
 def onto_table(
@@ -121,22 +117,4 @@ def _evolve(table: Table, rows: StructType, how: SchemaMerging) -> Table:
 
 def _changed(table: Table, columns: StructType, how: SchemaMerging) -> Table:
     given = to_table_schema(columns).fields
-    schemas = table.parts().schemas
-    for _ in range(_TRIES):
-        schema = schemas.latest() or table.schema
-        merged = how.merge(schema, given)
-        if merged is schema:
-            return replace(table, schema=schema)
-        merged = replace(merged, time_millis=table.session.effects.clock())
-        match schemas.put(merged):
-            case PutResult.WRITTEN:
-                return replace(table, schema=merged)
-            case PutResult.PRESENT:
-                continue
-            case PutResult.UNKNOWN:
-                raise StorageError(
-                    table.location, "the store did not say whether the schema was changed; look"
-                )
-    raise CommitConflictError(
-        f"{table.name}: others changed the schema {_TRIES} times meanwhile; write again"
-    )
+    return evolve_table(table, lambda schema: how.merge(schema, given))

@@ -20,6 +20,7 @@ from lakebed.catalog.catalog import Catalog
 from lakebed.errors import InvalidArgumentError, NotFoundError
 from lakebed.format.predicate.expressions import Expression
 from lakebed.format.schema import TableSchema
+from lakebed.format.schema_definition import Schema
 from lakebed.spark.conditions import spark_errors, table_not_found, unknown_column
 from lakebed.spark.lengths import length_errors
 from lakebed.spark.names import TableName, quoted, split_name
@@ -189,9 +190,10 @@ class Lake:
         partition_by: Sequence[str] = (),
         properties: Mapping[str, str] | None = None,
         comment: str | None = None,
+        defaults: Mapping[str, str] | None = None,
         ignore_if_exists: bool = False,
     ) -> Table:
-        """Makes a table, its keys among the properties as in SQL."""
+        """Makes a table, its keys among the properties as in SQL; defaults are texts by column."""
         options = dict(properties or {})
         keys = [key.strip() for key in options.pop(_PRIMARY_KEY, "").split(",") if key.strip()]
         comment = options.pop("comment", comment)
@@ -200,7 +202,7 @@ class Lake:
         with spark_errors(name.catalog):
             table = self.catalog(name).create_table(
                 name.identifier,
-                schema=to_table_schema(schema),
+                schema=_with_defaults(to_table_schema(schema), defaults or {}),
                 primary_key=[_own_name(key, schema) for key in keys],
                 partition_by=columns,
                 options=options,
@@ -249,6 +251,11 @@ def _with_version(options: Mapping[str, str], version: str) -> dict[str, str]:
     if _VERSION in options:
         raise InvalidArgumentError(f"VERSION AS OF and {_VERSION!r} both say what to read")
     return {**options, _VERSION: version}
+
+
+def _with_defaults(schema: Schema, defaults: Mapping[str, str]) -> Schema:
+    fields = (replace(each, default_value=defaults.get(each.name)) for each in schema.fields)
+    return Schema(fields=tuple(fields))
 
 
 def _own_name(name: str, schema: StructType) -> str:

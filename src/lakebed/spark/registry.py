@@ -98,7 +98,12 @@ class Registry:
 
     def is_concerned(self, text: str) -> bool:
         """Whether a text can be about attached catalogs at all."""
-        return self.current_catalog is not None or any(name in text for name in self.catalogs)
+        return (
+            self.current_catalog is not None
+            or any(name in text for name in self.catalogs)
+            # SHOW CATALOGS is about all of them and names none.
+            or "catalogs" in text.lower()
+        )
 
     def parallelism(self, spark: SparkSession) -> int:
         """How many tasks the cluster runs at once, as Spark splits a range by default."""

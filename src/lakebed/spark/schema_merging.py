@@ -9,10 +9,11 @@ The surprising thing: within arrays and maps no type changes, because the real e
 old files so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lakebed.errors import InvalidTableError
+from lakebed.format.casts.implicit import is_implicit
 from lakebed.format.casts.rules import has_cast
 from lakebed.format.schema import TableSchema
 from lakebed.format.schema_builder import FieldIds, assign_ids, validate_schema
@@ -27,23 +28,6 @@ from lakebed.format.types import (
     TypeRoot,
     with_nullability,
 )
-
-_WHOLE = (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT)
-_NUMBERS = (*_WHOLE, TypeRoot.FLOAT, TypeRoot.DOUBLE, TypeRoot.DECIMAL)
-# From which other roots a column widens to a root.
-_WIDENINGS: Mapping[TypeRoot, tuple[TypeRoot, ...]] = {
-    TypeRoot.SMALLINT: _WHOLE[:1],
-    TypeRoot.INT: _WHOLE[:2],
-    TypeRoot.BIGINT: _WHOLE[:3],
-    TypeRoot.FLOAT: (*_WHOLE, TypeRoot.DECIMAL),
-    TypeRoot.DOUBLE: _NUMBERS,
-    TypeRoot.DECIMAL: _NUMBERS,
-    TypeRoot.VARCHAR: (TypeRoot.CHAR,),
-    TypeRoot.VARBINARY: (TypeRoot.BINARY,),
-    TypeRoot.DATE: (TypeRoot.TIMESTAMP,),
-    TypeRoot.TIMESTAMP: (TypeRoot.TIMESTAMP_LTZ,),
-    TypeRoot.TIMESTAMP_LTZ: (TypeRoot.TIMESTAMP,),
-}
 
 
 class TypesDifferError(InvalidTableError):
@@ -177,7 +161,7 @@ def _new_field(field: DataField, ids: FieldIds) -> DataField:
 def _widens(before: AtomicType, after: AtomicType) -> bool:
     if before.root is after.root is TypeRoot.DECIMAL:
         return before.scale == after.scale and (before.precision or 0) <= (after.precision or 0)
-    if before.root is not after.root and before.root not in _WIDENINGS.get(after.root, ()):
+    if not is_implicit(before.root, after.root):
         return False
     if before.length is not None and after.length is not None:
         return before.length <= after.length

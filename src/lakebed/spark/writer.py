@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from lakebed.errors import LakebedError, StorageError
 from lakebed.format.snapshot import Operation, Snapshot
@@ -97,18 +97,74 @@ def write_frame(
         with rows_writer(parts, base) as sink:
             sink.add(frame.toArrow())
             messages = sink.finish()
-    elif is_native_write(frame, parts):
-        messages = _write_natively(frame, registry, parts=parts, base=base)
     else:
-        messages = _write_in_tasks(frame, registry, parts=parts, base=base)
+        messages = _written(frame, registry, parts=parts, base=base)
     snapshot = commit_written(
         parts, messages, base=base, overwrite=overwrite, is_overwrite=is_overwrite
     )
-    if snapshot is not None:
-        run = partial(run_job, frame.sparkSession, registry)
-        compact_written(parts, messages, carry_out=run)
-        age_partitions(parts, snapshot, messages)
+    _follow_up(frame.sparkSession, registry, parts, messages=messages, snapshot=snapshot)
     return snapshot
+
+
+def write_changed(  # noqa: PLR0917 - what is written, where, and who writes
+    frame: DataFrame | None,
+    parts: TableParts,
+    registry: Registry,
+    spark: SparkSession,
+    *,
+    base: WriteBase,
+    removing: Sequence[CommitMessage] = (),
+    operation: Operation,
+) -> Snapshot | None:
+    """Writes rows and commits them together with what takes others away.
+
+    Args:
+        frame: The rows; columns are the table's, by name. None for no rows.
+        parts: The table.
+        registry: The session's registry.
+        spark: The session.
+        base: The table's state that the change was made from.
+        removing: What takes rows away; its files are deleted when it cannot be committed.
+        operation: What the user asked for.
+
+    Raises:
+        InvalidDataError: Rows that the schema forbids; nothing was written.
+        CommitConflictError: Others changed the same files; nothing is visible.
+    """
+    messages = list(removing)
+    try:
+        if frame is not None:
+            messages += _written(frame, registry, parts=parts, base=base)
+        check_partitions(parts, messages)
+    except BaseException:
+        delete_written(parts, messages)
+        raise
+    changes = append_changes(parts, messages, base=base, operation=operation)
+    snapshot = commit(parts, changes, messages)
+    _follow_up(spark, registry, parts, messages=messages, snapshot=snapshot)
+    return snapshot
+
+
+def _written(
+    frame: DataFrame, registry: Registry, *, parts: TableParts, base: WriteBase
+) -> list[CommitMessage]:
+    if is_native_write(frame, parts):
+        return _write_natively(frame, registry, parts=parts, base=base)
+    return _write_in_tasks(frame, registry, parts=parts, base=base)
+
+
+def _follow_up(
+    spark: SparkSession,
+    registry: Registry,
+    parts: TableParts,
+    *,
+    messages: list[CommitMessage],
+    snapshot: Snapshot | None,
+) -> None:
+    """What is due after a commit."""
+    if snapshot is not None:
+        compact_written(parts, messages, carry_out=partial(run_job, spark, registry))
+        age_partitions(parts, snapshot, messages)
 
 
 def commit_written(

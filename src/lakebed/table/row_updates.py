@@ -79,7 +79,7 @@ class _Update:
 
     def by_key(self, base: WriteBase) -> list[CommitMessage]:
         """Writes the new rows; the merge does the rest."""
-        self._check_table(base)
+        check_updatable(self.parts, base, self.assignments.names)
         schema = self.parts.schema
         merging = merging_of(schema, self.parts.texts)
         # The whole key, since rows of several partitions may come together.
@@ -143,36 +143,46 @@ class _Update:
         numbers = pa.nulls(changed.num_rows, pa.int64())
         return changed.set_column(place, changed.schema.field(place), numbers)
 
-    def _check_table(self, base: WriteBase) -> None:
-        """Refuses what a table with a key would not do as told."""
-        parts, names = self.parts, self.assignments.names
-        location, engine = parts.paths.location, parts.options.merge_engine
-        if engine not in _UPDATED_ENGINES:
-            raise UnsupportedError(
-                f"{location}: rows of a table with merge-engine={engine.value} cannot be updated:"
-                " what is written there does not take the place of what was"
-            )
-        fixed = dict.fromkeys(parts.schema.primary_keys, "is part of the primary key")
-        row_kinds = RowKinds.of(parts.schema)
-        if row_kinds.is_required:
-            fixed[row_kinds.column] = "says the kinds of rows (rowkind.field)"
-        for name in sorted(names.intersection(fixed)):
-            raise InvalidArgumentError(
-                f"{location}: column {name!r} {fixed[name]} and cannot be updated; delete the rows"
-                " and append others"
-            )
-        stays = moves_keys(parts) and engine is not MergeEngine.DEDUPLICATE
-        moving = names.intersection(parts.schema.partition_keys)
-        if stays and moving:
-            raise UnsupportedError(
-                f"{location}: partition column {min(moving)!r} cannot be updated: with"
-                f" merge-engine={engine.value}, rows stay in the partition where they are"
-            )
-        if any(bucket == POSTPONE_BUCKET for _, bucket in base.writes.max_sequence_numbers):
-            raise UnsupportedError(
-                f"{location}: rows wait for their bucket, and an update does not see them; compact"
-                " the table before"
-            )
+
+def check_updatable(parts: TableParts, base: WriteBase, names: frozenset[str]) -> None:
+    """Refuses what a table with a primary key would not do as told.
+
+    Args:
+        parts: The table.
+        base: Its state.
+        names: The columns that get new values.
+
+    Raises:
+        InvalidArgumentError: One of the columns cannot be updated.
+        UnsupportedError: Rows of the table cannot be updated.
+    """
+    location, engine = parts.paths.location, parts.options.merge_engine
+    if engine not in _UPDATED_ENGINES:
+        raise UnsupportedError(
+            f"{location}: rows of a table with merge-engine={engine.value} cannot be updated:"
+            " what is written there does not take the place of what was"
+        )
+    fixed = dict.fromkeys(parts.schema.primary_keys, "is part of the primary key")
+    row_kinds = RowKinds.of(parts.schema)
+    if row_kinds.is_required:
+        fixed[row_kinds.column] = "says the kinds of rows (rowkind.field)"
+    for name in sorted(names.intersection(fixed)):
+        raise InvalidArgumentError(
+            f"{location}: column {name!r} {fixed[name]} and cannot be updated; delete the rows"
+            " and append others"
+        )
+    stays = moves_keys(parts) and engine is not MergeEngine.DEDUPLICATE
+    moving = names.intersection(parts.schema.partition_keys)
+    if stays and moving:
+        raise UnsupportedError(
+            f"{location}: partition column {min(moving)!r} cannot be updated: with"
+            f" merge-engine={engine.value}, rows stay in the partition where they are"
+        )
+    if any(bucket == POSTPONE_BUCKET for _, bucket in base.writes.max_sequence_numbers):
+        raise UnsupportedError(
+            f"{location}: rows wait for their bucket, and an update does not see them; compact"
+            " the table before"
+        )
 
 
 def _with_row_ids(scan: Scan, snapshot: Snapshot) -> Scan:

@@ -1,9 +1,13 @@
 """Texts become statements, with every clause or not at all."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from pyspark.errors import ParseException
 
 from lakebed.spark.sql.parser import parse_statement
+from lakebed.spark.sql.row_changes.statements import Assignment, DeleteClause, Merge, Update
 from lakebed.spark.sql.statements import (
     Call,
     CallArgument,
@@ -36,6 +40,28 @@ def insert(query: str, **given: object) -> Insert:
         "query": query,
     }
     return Insert(**{**parts, **given})  # type: ignore[arg-type]  # the fields above
+
+
+def update() -> Update:
+    return Update(name=T, alias=None, assignments=[Assignment(("a",), "1")], condition=None)
+
+
+def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
+    """A merge of `s` that deletes what it finds."""
+    usual = Merge(
+        name=T,
+        alias=None,
+        with_clause="",
+        source="s",
+        source_alias=None,
+        source_columns=(),
+        source_name=(),
+        condition="l.d.t.a = s.a",
+        matched=[DeleteClause(condition=None)],
+        not_matched=[],
+        not_matched_by_source=[],
+    )
+    return replace(usual, **parts)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +123,41 @@ def insert(query: str, **given: object) -> Insert:
             "CACHE LAZY TABLE v AS SELECT 1",
             CreateTemporaryView(name=("v",), query="SELECT 1", is_cached=True),
         ),
-        ("UPDATE l.d.t SET a = 1", Unsupported(operation="UPDATE", target=T)),
-        ("ALTER TABLE l.d.t RENAME TO u", Unsupported(operation="ALTER TABLE", target=T)),
-        ("CREATE TABLE l.d.t LIKE u", Unsupported(operation="CREATE TABLE LIKE", target=T)),
+        (
+            "UPDATE l.d.t x SET x.a = CASE WHEN b THEN 1 ELSE 2 END, c = f(1, 2) WHERE a IN (1, 2)",
+            Update(
+                name=T,
+                alias="x",
+                assignments=[
+                    Assignment(("x", "a"), "CASE WHEN b THEN 1 ELSE 2 END"),
+                    Assignment(("c",), "f(1, 2)"),
+                ],
+                condition="a IN (1, 2)",
+            ),
+        ),
+        ("UPDATE l.d.t SET a = 1", update()),
+        (
+            "MERGE INTO l.d.t USING s ON l.d.t.a = s.a WHEN MATCHED THEN DELETE",
+            merge(source_name=("s",)),
+        ),
+        (
+            "MERGE INTO l.d.t USING a.b AS s ON l.d.t.a = s.a WHEN MATCHED THEN DELETE",
+            merge(source="a.b", source_name=("a", "b"), source_alias="s"),
+        ),
+        (
+            "MERGE INTO l.d.t USING (SELECT 1) s(a) ON l.d.t.a = s.a WHEN MATCHED THEN DELETE",
+            merge(source="(SELECT 1)", source_alias="s", source_columns=("a",)),
+        ),
+        (
+            "MERGE INTO l.d.t USING range(5) ON l.d.t.a = s.a WHEN MATCHED THEN DELETE",
+            merge(source="range(5)", source_name=("range",)),
+        ),
+        (
+            "MERGE INTO l.d.t USING s VERSION AS OF 3 ON l.d.t.a = s.a WHEN MATCHED THEN DELETE",
+            merge(source="s VERSION AS OF 3", source_name=("s",)),
+        ),
+        ("ALTER TABLE l.d.t SET LOCATION '/x'", Unsupported(operation="ALTER TABLE SET", target=T)),
+        ("ALTER TABLE l.d.t", Unsupported(operation="ALTER TABLE", target=T)),
         (
             "CREATE TABLE l.d.t (a INT) LOCATION '/x'",
             Unsupported(operation="CREATE TABLE with LOCATION", target=T),

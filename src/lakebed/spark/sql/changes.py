@@ -1,24 +1,21 @@
 """How are statements that change rows run?"""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
-from lakebed.errors import InvalidArgumentError
-from lakebed.format.predicate.parser import parse_predicate
-from lakebed.options.values import parse_boolean
 from lakebed.spark.alignment import align_by_position
 from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
 from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake
 from lakebed.spark.sql.literals import constants
-from lakebed.spark.sql.queries import Arguments, run_query
-from lakebed.spark.sql.statements import Delete, Insert
+from lakebed.spark.sql.partition_specs import partition_spec
+from lakebed.spark.sql.queries import Arguments, Run, run_query
+from lakebed.spark.sql.statements import Insert, Statement, Truncate
 from lakebed.spark.sql.tokens import tokenize
 from lakebed.table.table import Table
-
-_FORCE_CHANGELOG = "delete.force-produce-changelog"
 
 
 def insert(lake: Lake, statement: Insert, given: Arguments) -> DataFrame | None:
@@ -51,31 +48,19 @@ def insert(lake: Lake, statement: Insert, given: Arguments) -> DataFrame | None:
     return lake.empty()
 
 
-def delete(lake: Lake, statement: Delete) -> DataFrame | None:
-    """DELETE FROM; None when the table is Spark's."""
+def truncate(lake: Lake, statement: Truncate, given: Arguments) -> DataFrame | None:
+    """TRUNCATE TABLE; a partition that is not there is as empty as it is to be.
+
+    None when the table is Spark's.
+    """
     name = lake.resolve(statement.name)
     if name is None:
         return None
     table = lake.load(name)
-    with spark_errors():
-        if statement.condition is None and not _tells_every_delete(table):
-            table.truncate()
-        else:
-            qualifier = statement.alias or name.table
-            predicate = parse_predicate(
-                _without_qualifier(statement.condition or "TRUE", qualifier),
-                table.schema.row_type,
-                time_zone=lake.time_zone,
-                case_sensitive=lake.is_case_sensitive,
-            )
-            table.delete(predicate)
+    spec = partition_spec(lake, table, statement.partition, given=given)
+    with spark_errors(name.catalog):
+        table.truncate(spec or None)
     return lake.empty()
-
-
-def _tells_every_delete(table: Table) -> bool:
-    """Whether rows are deleted one by one, so that a changelog has them, though all of them go."""
-    forced = parse_boolean(table.options.get(_FORCE_CHANGELOG, "false"), _FORCE_CHANGELOG)
-    return forced and bool(table.primary_keys)
 
 
 def _partition(table: Table, partition: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -93,30 +78,4 @@ def _partition(table: Table, partition: Mapping[str, str | None]) -> dict[str, s
     return {own[name.lower()]: text for name, text in partition.items()}
 
 
-def _without_qualifier(condition: str, qualifier: str) -> str:
-    """The condition with `t.column` written `column`.
-
-    Raises:
-        InvalidArgumentError: It asks other tables.
-    """
-    tokens = tokenize(condition)
-    pieces = []
-    position = 0
-    for index, token in enumerate(tokens[:-1]):
-        if token.is_word("SELECT"):
-            raise InvalidArgumentError(
-                "DELETE with a subquery is not supported yet; delete by a condition on the table's"
-                " own columns"
-            )
-        before = tokens[index - 1] if index else None
-        is_qualifier = (
-            token.is_name
-            and token.name.lower() == qualifier.lower()
-            and tokens[index + 1].is_symbol(".")
-            and not (before is not None and before.is_symbol("."))
-        )
-        if is_qualifier:
-            pieces.append(condition[position : token.start])
-            position = tokens[index + 1].end
-    pieces.append(condition[position:])
-    return "".join(pieces)
+RUNS: dict[type[Statement], Run[Any]] = {Insert: insert, Truncate: truncate}

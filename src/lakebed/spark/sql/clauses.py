@@ -1,8 +1,12 @@
 """How are the parts in parentheses of a statement read?"""
 
+from pyspark.errors import ParseException
+
 from lakebed.spark.sql.cursor import Cursor
-from lakebed.spark.sql.statements import CallArgument
+from lakebed.spark.sql.statements import CallArgument, Name
 from lakebed.spark.sql.tokens import TokenKind
+
+_QUERY_START = ("SELECT", "WITH", "FROM", "TABLE", "VALUES")
 
 
 def partition_columns(cursor: Cursor) -> tuple[tuple[str, str], ...]:
@@ -19,11 +23,11 @@ def partition_columns(cursor: Cursor) -> tuple[tuple[str, str], ...]:
     return tuple(columns)
 
 
-def type_text(cursor: Cursor) -> str:
-    """The text up to a comma outside of parentheses and angles."""
+def type_text(cursor: Cursor, *stops: str) -> str:
+    """The text up to a comma, or one of some words, outside of parentheses and angles."""
     depth, first, last = 0, cursor.peek(), None
     while (token := cursor.peek()) is not None:
-        if depth == 0 and token.is_symbol(","):
+        if depth == 0 and (token.is_symbol(",") or token.is_word(*stops)):
             break
         depth += token.is_symbol("(", "<") - token.is_symbol(")", ">")
         last = cursor.take()
@@ -62,6 +66,26 @@ def _property_value(cursor: Cursor) -> str:
     raise cursor.error()
 
 
+def is_query(cursor: Cursor) -> bool:
+    """Whether a query comes next, maybe in parentheses."""
+    ahead = 0
+    while (token := cursor.peek(ahead)) is not None and token.is_symbol("("):
+        ahead += 1
+    return token is not None and token.is_word(*_QUERY_START)
+
+
+def place(cursor: Cursor) -> Name:
+    """The name behind IN or FROM; empty where neither comes."""
+    return cursor.names() if cursor.accept("IN") or cursor.accept("FROM") else ()
+
+
+def pattern(cursor: Cursor) -> str | None:
+    """The pattern of SHOW, behind LIKE or alone; None where none comes."""
+    token = cursor.peek()
+    is_pattern = cursor.accept("LIKE") or (token is not None and token.kind is TokenKind.STRING)
+    return cursor.string() if is_pattern else None
+
+
 def column_list(cursor: Cursor) -> tuple[str, ...]:
     """Names between commas."""
     columns = [cursor.name()]
@@ -77,10 +101,32 @@ def static_partition(cursor: Cursor) -> dict[str, str | None]:
     partition: dict[str, str | None] = {}
     while not inner.at_end:
         name = inner.name()
+        if name in partition:
+            raise inner.error()
         partition[name] = type_text(inner) if inner.accept_symbol("=") else None
         if not inner.accept_symbol(","):
             inner.expect_end()
     return partition
+
+
+def whole_partition(cursor: Cursor) -> dict[str, str]:
+    """PARTITION where every name needs a value: names with the texts of their literals.
+
+    Raises:
+        ParseException: A name has no value, or comes twice.
+    """
+    given = static_partition(cursor)
+    for name, text in given.items():
+        if text is None:
+            raise ParseException(
+                f"Invalid SQL syntax: Partition key `{name}` must set value. SQLSTATE: 42000"
+                f"\n\n== SQL ==\n{cursor.text}",
+                errorClass="INVALID_SQL_SYNTAX.EMPTY_PARTITION_VALUE",
+                messageParameters={"partKey": f"`{name}`"},
+            )
+    if not given:
+        raise cursor.error()
+    return {name: text for name, text in given.items() if text is not None}
 
 
 def call_arguments(cursor: Cursor) -> tuple[CallArgument, ...]:

@@ -1,28 +1,29 @@
 """How are statements about databases and tables themselves run?"""
 
-import re
+from collections.abc import Mapping
+from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql.types import BooleanType, StringType, StructField, StructType
 
 from lakebed.errors import LakebedError
-from lakebed.format.types import DataField
 from lakebed.spark.conditions import analysis_error, spark_errors
 from lakebed.spark.lake import Lake, database_name
 from lakebed.spark.names import TableName
-from lakebed.spark.sql.queries import Arguments, run_query
+from lakebed.spark.sql.databases import matches, named_database, require_database
+from lakebed.spark.sql.defaults import without_defaults
+from lakebed.spark.sql.queries import Arguments, Run, run_query
 from lakebed.spark.sql.statements import (
     CreateDatabase,
     CreateTable,
-    Describe,
     DropDatabase,
     DropTable,
     ShowDatabases,
     ShowTables,
+    Statement,
     Use,
 )
-from lakebed.spark.types import type_text
 from lakebed.table.table import Table
 
 _NAMESPACE = StructField("namespace", StringType(), nullable=False)
@@ -31,14 +32,9 @@ _SHOW_TABLES = (
     StructField("tableName", StringType(), nullable=False),
     StructField("isTemporary", BooleanType(), nullable=False),
 )
-_DESCRIBE = (
-    StructField("col_name", StringType(), nullable=False),
-    StructField("data_type", StringType(), nullable=False),
-    StructField("comment", StringType()),
-)
 
 
-def create_database(lake: Lake, statement: CreateDatabase) -> DataFrame | None:
+def create_database(lake: Lake, statement: CreateDatabase, _: Arguments) -> DataFrame | None:
     """CREATE DATABASE; None when the name is Spark's."""
     found = lake.registry.resolve_database(statement.name)
     if found is None:
@@ -51,7 +47,7 @@ def create_database(lake: Lake, statement: CreateDatabase) -> DataFrame | None:
     return lake.empty()
 
 
-def drop_database(lake: Lake, statement: DropDatabase) -> DataFrame | None:
+def drop_database(lake: Lake, statement: DropDatabase, _: Arguments) -> DataFrame | None:
     """DROP DATABASE; None when the name is Spark's."""
     found = lake.registry.resolve_database(statement.name)
     if found is None:
@@ -74,41 +70,35 @@ def drop_database(lake: Lake, statement: DropDatabase) -> DataFrame | None:
     return lake.empty()
 
 
-def show_databases(lake: Lake, statement: ShowDatabases) -> DataFrame | None:
+def show_databases(lake: Lake, statement: ShowDatabases, _: Arguments) -> DataFrame | None:
     """SHOW DATABASES; None when the catalog is Spark's."""
     name = statement.catalog[0] if statement.catalog else lake.registry.current_catalog
     if name not in lake.registry.catalogs or len(statement.catalog) > 1:
         return None
     databases = lake.registry.catalog(name).list_databases()
-    rows = [(each,) for each in databases if _matches(each, statement.pattern)]
+    rows = [(each,) for each in databases if matches(each, statement.pattern)]
     return lake.frame(rows, (_NAMESPACE,))
 
 
-def show_tables(lake: Lake, statement: ShowTables) -> DataFrame | None:
+def show_tables(lake: Lake, statement: ShowTables, _: Arguments) -> DataFrame | None:
     """SHOW TABLES; None when the database is Spark's."""
-    registry = lake.registry
-    if not statement.database:
-        if registry.current_catalog is None:
-            return None
-        name, database = registry.current_catalog, registry.current_database
-    else:
-        found = registry.resolve_database(statement.database)
-        if found is None:
-            return None
-        name, database = found
+    found = named_database(lake, statement.database)
+    if found is None:
+        return None
+    name, database = found
     with spark_errors(name):
-        tables = registry.catalog(name).list_tables(database)
-    rows = [(database, each, False) for each in tables if _matches(each, statement.pattern)]
+        tables = lake.registry.catalog(name).list_tables(database)
+    rows = [(database, each, False) for each in tables if matches(each, statement.pattern)]
     return lake.frame(rows, _SHOW_TABLES)
 
 
-def use(lake: Lake, statement: Use) -> DataFrame | None:
+def use(lake: Lake, statement: Use, _: Arguments) -> DataFrame | None:
     """USE and SET CATALOG; None when Spark's catalog becomes current."""
     registry = lake.registry
     first, *rest = statement.name
     if first in registry.catalogs and len(rest) <= 1:
         if rest:
-            _require_database(lake, first, rest[0])
+            require_database(lake, first, rest[0])
         registry.current_catalog, registry.current_database = first, rest[0] if rest else "default"
         return lake.empty()
     if registry.current_catalog is None:
@@ -119,7 +109,7 @@ def use(lake: Lake, statement: Use) -> DataFrame | None:
             registry.current_database = first
             return lake.empty()
         if first not in [row[0] for row in lake.sql("SHOW CATALOGS").collect()]:
-            _require_database(lake, current, first)
+            require_database(lake, current, first)
     return None
 
 
@@ -128,21 +118,17 @@ def create_table(lake: Lake, statement: CreateTable, given: Arguments) -> DataFr
     name = lake.resolve(statement.name)
     if name is None:
         return None
-    if statement.provider not in {None, "paimon"}:
-        raise analysis_error(
-            "UNSUPPORTED_FEATURE.TABLE_OPERATION",
-            f"The feature is not supported: Table {name} does not support USING"
-            f" {statement.provider}; write USING paimon.",
-            {"tableName": str(name), "operation": f"USING {statement.provider}"},
-        )
+    require_paimon(name, statement.provider)
     if statement.query is not None:
         return _create_as(lake, name, statement, given=given)
-    schema = _columns(statement)
-    _create(lake, name, schema, statement=statement)
+    with spark_errors(name.catalog):
+        columns, defaults = without_defaults(statement.columns)
+    schema = _columns(columns, statement)
+    _create(lake, name, schema, statement=statement, defaults=defaults)
     return lake.empty()
 
 
-def drop_table(lake: Lake, statement: DropTable) -> DataFrame | None:
+def drop_table(lake: Lake, statement: DropTable, _: Arguments) -> DataFrame | None:
     """DROP TABLE; None when the name is Spark's."""
     name = lake.resolve(statement.name)
     if name is None:
@@ -152,41 +138,19 @@ def drop_table(lake: Lake, statement: DropTable) -> DataFrame | None:
     return lake.empty()
 
 
-def describe(lake: Lake, statement: Describe) -> DataFrame | None:
-    """DESCRIBE TABLE; None when the name is Spark's."""
-    name = lake.resolve(statement.name)
-    if name is None:
-        return None
-    table = lake.load(name)
-    rows = [_described(field) for field in table.schema.fields]
-    if table.partition_keys:
-        partitions = [_described(table.schema.field(each)) for each in table.partition_keys]
-        head = [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
-        rows += [*head, *partitions]
-    if statement.is_extended:
-        rows += _details(name, table)
-    return lake.frame(rows, _DESCRIBE)
+def require_paimon(name: TableName, provider: str | None) -> None:
+    """Makes sure that USING names no other format.
 
-
-def _described(field: DataField) -> tuple[str, str, str | None]:
-    return field.name, type_text(field.type), field.description
-
-
-def _details(name: TableName, table: Table) -> list[tuple[str, str, str | None]]:
-    properties = dict(table.options)
-    if table.primary_keys:
-        properties["primary-key"] = ",".join(table.primary_keys)
-    listed = ",".join(f"{key}={value}" for key, value in sorted(properties.items()))
-    return [
-        ("", "", ""),
-        ("# Detailed Table Information", "", ""),
-        ("Name", f"{name.catalog}.{name.identifier}", ""),
-        ("Type", "MANAGED", ""),
-        *([("Comment", table.comment, "")] if table.comment else []),
-        ("Location", table.location, ""),
-        ("Provider", "paimon", ""),
-        ("Table Properties", f"[{listed}]", ""),
-    ]
+    Raises:
+        AnalysisException: UNSUPPORTED_FEATURE.TABLE_OPERATION.
+    """
+    if provider not in {None, "paimon"}:
+        raise analysis_error(
+            "UNSUPPORTED_FEATURE.TABLE_OPERATION",
+            f"The feature is not supported: Table {name} does not support USING {provider}; write"
+            " USING paimon.",
+            {"tableName": str(name), "operation": f"USING {provider}"},
+        )
 
 
 def _create_as(
@@ -209,10 +173,18 @@ def _create_as(
     return lake.empty()
 
 
-def _create(lake: Lake, name: TableName, schema: StructType, *, statement: CreateTable) -> Table:
+def _create(
+    lake: Lake,
+    name: TableName,
+    schema: StructType,
+    *,
+    statement: CreateTable,
+    defaults: Mapping[str, str] | None = None,
+) -> Table:
     return lake.create(
         name,
         schema,
+        defaults=defaults,
         partition_by=[column for column, _ in statement.partitions],
         properties=statement.properties,
         comment=statement.comment,
@@ -220,28 +192,20 @@ def _create(lake: Lake, name: TableName, schema: StructType, *, statement: Creat
     )
 
 
-def _columns(statement: CreateTable) -> StructType:
+def _columns(columns: str, statement: CreateTable) -> StructType:
     """The columns as Spark's own parser reads them, those defined by PARTITIONED BY last."""
-    texts = [statement.columns.strip()] if statement.columns.strip() else []
+    texts = [columns.strip()] if columns.strip() else []
     texts += [f"`{column}` {kind}" for column, kind in statement.partitions if kind]
     schema = StructType.fromDDL(", ".join(texts))
     return schema if isinstance(schema, StructType) else StructType([StructField("value", schema)])
 
 
-def _require_database(lake: Lake, catalog: str, database: str) -> None:
-    if database not in lake.registry.catalog(catalog).list_databases():
-        shown = database_name(catalog, database)
-        raise analysis_error(
-            "SCHEMA_NOT_FOUND",
-            f"The schema {shown} cannot be found. Verify the spelling and correctness of the schema"
-            " and catalog.",
-            {"schemaName": shown},
-        )
-
-
-def _matches(name: str, pattern: str | None) -> bool:
-    """Whether a name matches one of `a*|b`, as LIKE of SHOW has it."""
-    if pattern is None:
-        return True
-    choices = [re.escape(each.strip()).replace("\\*", ".*") for each in pattern.split("|")]
-    return any(re.fullmatch(each, name, re.IGNORECASE) for each in choices)
+RUNS: dict[type[Statement], Run[Any]] = {
+    CreateDatabase: create_database,
+    DropDatabase: drop_database,
+    ShowDatabases: show_databases,
+    ShowTables: show_tables,
+    Use: use,
+    CreateTable: create_table,
+    DropTable: drop_table,
+}

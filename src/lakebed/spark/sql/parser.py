@@ -5,36 +5,44 @@ A clause that Lakebed lacks gives `Unsupported`, never a statement without it.
 
 from collections.abc import Callable
 
+from lakebed.spark.sql.altering import forms as altering
 from lakebed.spark.sql.clauses import (
     call_arguments,
     column_list,
+    is_query,
     partition_columns,
+    pattern,
+    place,
     properties,
     static_partition,
+    whole_partition,
 )
+from lakebed.spark.sql.creating.forms import create_table_like
 from lakebed.spark.sql.cursor import Cursor
+from lakebed.spark.sql.forms import Forms, Parse
+from lakebed.spark.sql.inspecting import forms as inspecting
+from lakebed.spark.sql.row_changes import forms as row_changes
 from lakebed.spark.sql.statements import (
     Call,
     CreateDatabase,
     CreateTable,
     CreateTemporaryView,
     Delete,
-    Describe,
     DropDatabase,
     DropTable,
     Insert,
-    Name,
     Query,
     ShowDatabases,
     ShowTables,
     Statement,
+    Truncate,
     Unsupported,
     Use,
 )
+from lakebed.spark.sql.tagging import forms as tagging
 from lakebed.spark.sql.tokens import TokenKind
 
 _DATABASE = ("DATABASE", "SCHEMA", "NAMESPACE")
-_QUERY_START = ("SELECT", "WITH", "FROM", "TABLE", "VALUES")
 # The words between which and its target nothing but IF [NOT] EXISTS stands.
 _TARGETED = (
     ("ALTER", "TABLE"),
@@ -51,24 +59,11 @@ _TARGETED = (
     ("CREATE", "OR", "REPLACE", "TABLE"),
     ("DROP", "VIEW"),
     ("LOAD", "DATA"),
-    ("MERGE", "INTO"),
-    ("MERGE", "WITH", "SCHEMA", "EVOLUTION", "INTO"),
     ("MSCK", "REPAIR", "TABLE"),
     ("MSCK", "TABLE"),
-    ("REFRESH", "TABLE"),
     ("REFRESH",),
     ("REPAIR", "TABLE"),
     ("REPLACE", "TABLE"),
-    ("SHOW", "COLUMNS", "IN"),
-    ("SHOW", "COLUMNS", "FROM"),
-    ("SHOW", "CREATE", "TABLE"),
-    ("SHOW", "PARTITIONS"),
-    ("SHOW", "TAGS"),
-    ("SHOW", "TBLPROPERTIES"),
-    ("SHOW", "VIEWS", "IN"),
-    ("SHOW", "VIEWS", "FROM"),
-    ("TRUNCATE", "TABLE"),
-    ("UPDATE",),
 )
 
 
@@ -106,7 +101,10 @@ def _targeted(cursor: Cursor) -> Statement:
 
 
 def _with(cursor: Cursor) -> Statement:
-    """WITH ... INSERT: the row source is the WITH clause and what follows INSERT together."""
+    """WITH ... INSERT: the row source is the WITH clause and what follows INSERT together.
+
+    WITH ... MERGE likewise.
+    """
     depth = 0
     for index, token in enumerate(cursor.tokens):
         depth += token.is_symbol("(") - token.is_symbol(")")
@@ -114,6 +112,9 @@ def _with(cursor: Cursor) -> Statement:
             with_clause = cursor.text[: token.start]
             cursor.index = index + 1
             return _insert(cursor, with_clause=with_clause)
+        if depth == 0 and token.is_word("MERGE"):
+            cursor.index = index + 1
+            return row_changes.merge(cursor, with_clause=cursor.text[: token.start])
     return Query()
 
 
@@ -137,24 +138,16 @@ def _drop_database(cursor: Cursor) -> Statement:
     return DropDatabase(name=name, if_exists=if_exists, cascade=cascade)
 
 
-def _place(cursor: Cursor) -> Name:
-    return cursor.names() if cursor.accept("IN") or cursor.accept("FROM") else ()
-
-
-def _pattern(cursor: Cursor) -> str | None:
-    token = cursor.peek()
-    is_pattern = cursor.accept("LIKE") or (token is not None and token.kind is TokenKind.STRING)
-    pattern = cursor.string() if is_pattern else None
-    cursor.expect_end()
-    return pattern
-
-
 def _show_databases(cursor: Cursor) -> Statement:
-    return ShowDatabases(catalog=_place(cursor), pattern=_pattern(cursor))
+    catalog, chosen = place(cursor), pattern(cursor)
+    cursor.expect_end()
+    return ShowDatabases(catalog=catalog, pattern=chosen)
 
 
 def _show_tables(cursor: Cursor) -> Statement:
-    return ShowTables(database=_place(cursor), pattern=_pattern(cursor))
+    database, chosen = place(cursor), pattern(cursor)
+    cursor.expect_end()
+    return ShowTables(database=database, pattern=chosen)
 
 
 def _use(cursor: Cursor) -> Statement:
@@ -175,11 +168,11 @@ def _set_catalog(cursor: Cursor) -> Statement:
 def _create_table(cursor: Cursor) -> Statement:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     name = cursor.names()
-    if cursor.sees("LIKE"):
-        return Unsupported(operation="CREATE TABLE LIKE", target=name)
-    columns = cursor.parenthesized() if cursor.sees_symbol("(") and not _is_query(cursor) else ""
+    if cursor.accept("LIKE"):
+        return create_table_like(cursor, name, if_not_exists=if_not_exists)
+    columns = cursor.parenthesized() if cursor.sees_symbol("(") and not is_query(cursor) else ""
     found: dict[str, object] = {}
-    while not cursor.at_end and not _is_query(cursor):
+    while not cursor.at_end and not is_query(cursor):
         if cursor.accept("AS"):
             break
         for words, key, parse in _TABLE_CLAUSES:
@@ -199,14 +192,6 @@ def _create_table(cursor: Cursor) -> Statement:
         query=query,
         **found,  # type: ignore[arg-type]  # each key of _TABLE_CLAUSES is parsed to its field's type
     )
-
-
-def _is_query(cursor: Cursor) -> bool:
-    """Whether a query comes next, maybe in parentheses."""
-    ahead = 0
-    while (token := cursor.peek(ahead)) is not None and token.is_symbol("("):
-        ahead += 1
-    return token is not None and token.is_word(*_QUERY_START)
 
 
 def _drop_table(cursor: Cursor) -> Statement:
@@ -236,7 +221,7 @@ def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
         return Unsupported(operation="INSERT INTO ... REPLACE WHERE", target=name)
     is_by_name = cursor.accept("BY", "NAME")
     columns = None
-    if not is_by_name and cursor.sees_symbol("(") and not _is_query(cursor):
+    if not is_by_name and cursor.sees_symbol("(") and not is_query(cursor):
         columns = column_list(Cursor(cursor.parenthesized()))
     return Insert(
         name=name,
@@ -246,25 +231,6 @@ def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
         partition=partition,
         query=with_clause + cursor.rest(),
     )
-
-
-def _describe(cursor: Cursor) -> Statement:
-    if cursor.sees("QUERY") or (_is_query(cursor) and not cursor.sees("TABLE")):
-        return Query()
-    for word in (*_DATABASE, "FUNCTION", "CATALOG"):
-        if cursor.accept(word):
-            return Unsupported(operation=f"DESCRIBE {word}", target=_describe_target(cursor))
-    cursor.accept("TABLE")
-    is_extended = cursor.accept("EXTENDED") or cursor.accept("FORMATTED")
-    name = cursor.names()
-    if not cursor.at_end:
-        return Unsupported(operation="DESCRIBE of a column or partition", target=name)
-    return Describe(name=name, is_extended=is_extended)
-
-
-def _describe_target(cursor: Cursor) -> Name:
-    cursor.accept("EXTENDED")
-    return cursor.names()
 
 
 def _delete(cursor: Cursor) -> Statement:
@@ -277,6 +243,13 @@ def _delete(cursor: Cursor) -> Statement:
     return Delete(name=name, alias=alias, condition=condition)
 
 
+def _truncate(cursor: Cursor) -> Statement:
+    name = cursor.names()
+    partition = whole_partition(cursor) if cursor.accept("PARTITION") else {}
+    cursor.expect_end()
+    return Truncate(name=name, partition=partition)
+
+
 def _call(cursor: Cursor) -> Statement:
     name = cursor.names()
     arguments = call_arguments(cursor)
@@ -284,7 +257,7 @@ def _call(cursor: Cursor) -> Statement:
     return Call(name=name, arguments=arguments)
 
 
-def _temporary_view(*, is_replace: bool, is_global: bool) -> "_Parse":
+def _temporary_view(*, is_replace: bool, is_global: bool) -> Parse:
     def parse(cursor: Cursor) -> Statement:
         if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
         name = cursor.names()
@@ -307,19 +280,22 @@ def _temporary_view(*, is_replace: bool, is_global: bool) -> "_Parse":
 def _cache_table(cursor: Cursor) -> Statement:
     cursor.accept("TABLE")
     name = cursor.names()
-    if not (cursor.accept("AS") or _is_query(cursor)):
+    if not (cursor.accept("AS") or is_query(cursor)):
         return Unsupported(operation="CACHE TABLE", target=name, is_explicit_only=True)
     return CreateTemporaryView(name=name, query=cursor.rest(), is_cached=True)
 
 
-_Parse = Callable[[Cursor], Statement]
 _TABLE_CLAUSES: tuple[tuple[tuple[str, ...], str, Callable[[Cursor], object]], ...] = (
     (("USING",), "provider", lambda cursor: cursor.name().lower()),
     (("PARTITIONED", "BY"), "partitions", partition_columns),
     (("COMMENT",), "comment", Cursor.string),
     (("TBLPROPERTIES",), "properties", properties),
 )
-_STATEMENTS: tuple[tuple[tuple[str, ...], _Parse], ...] = (
+_STATEMENTS: Forms = (
+    *altering.FORMS,
+    *inspecting.FORMS,
+    *row_changes.FORMS,
+    *tagging.FORMS,
     *((("CREATE", word), _create_database) for word in _DATABASE),
     *((("DROP", word), _drop_database) for word in _DATABASE),
     *((("SHOW", word + "S"), _show_databases) for word in _DATABASE),
@@ -330,9 +306,8 @@ _STATEMENTS: tuple[tuple[tuple[str, ...], _Parse], ...] = (
     (("CREATE", "EXTERNAL", "TABLE"), _create_table),
     (("DROP", "TABLE"), _drop_table),
     (("INSERT",), _insert),
-    (("DESCRIBE",), _describe),
-    (("DESC",), _describe),
     (("DELETE", "FROM"), _delete),
+    (("TRUNCATE", "TABLE"), _truncate),
     (("CALL",), _call),
     (("CACHE", "LAZY"), _cache_table),
     (("CACHE",), _cache_table),

@@ -5,8 +5,9 @@ of the text goes to Spark as it was written. `spark.sql(text, **frames)` does th
 Spark and on Spark Connect, and leaves no views behind.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
@@ -23,6 +24,7 @@ from lakebed.spark.sql.references import QueryText, Reference, analyse
 from lakebed.spark.sql.tokens import TokenKind, tokenize
 from lakebed.table.table import Table
 
+Given = TypeVar("Given")
 _PARAMETER = "__lakebed_table_"
 # Options of a table that say what its readers see begin so.
 _POINT_KEYS = ("scan.", "incremental-")
@@ -47,6 +49,9 @@ class Arguments:
 
 
 NO_ARGUMENTS = Arguments()
+
+Run = Callable[[Lake, Given, Arguments], DataFrame | None]
+"""Runs a kind of statements; None where one is for Spark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,14 +216,19 @@ def _spliced(query: QueryText, uses: list[_Use], *, has_fields: bool) -> str:
     pieces = []
     position = 0
     for edit in sorted(edits, key=lambda each: each.start):
-        pieces += [_kept(query.text[position : edit.start], has_fields=has_fields), edit.text]
+        pieces += [kept(query.text[position : edit.start], has_fields=has_fields), edit.text]
         position = edit.end
-    pieces.append(_kept(query.text[position:], has_fields=has_fields))
+    pieces.append(kept(query.text[position:], has_fields=has_fields))
     return "".join(pieces)
 
 
-def _kept(text: str, *, has_fields: bool) -> str:
-    """Text that formatting leaves as it is; with fields the user doubled braces already."""
+def kept(text: str, *, has_fields: bool) -> str:
+    """Text that formatting leaves as it is.
+
+    Args:
+        text: A piece of a statement.
+        has_fields: Whether it is formatted in any case, so that the user doubled braces already.
+    """
     return text if has_fields else text.replace("{", "{{").replace("}", "}}")
 
 

@@ -6,6 +6,7 @@ table that Lakebed does not run is an error that says so.
 """
 
 from itertools import pairwise
+from typing import Any
 
 from pyspark.errors import ParseException
 from pyspark.sql import DataFrame
@@ -14,27 +15,29 @@ from lakebed.spark.conditions import unsupported_operation
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
 from lakebed.spark.sql import changes, definitions
+from lakebed.spark.sql.altering import run as altering
+from lakebed.spark.sql.creating import run as creating
+from lakebed.spark.sql.inspecting import run as inspecting
 from lakebed.spark.sql.parser import parse_statement
 from lakebed.spark.sql.procedures.run import call
-from lakebed.spark.sql.queries import NO_ARGUMENTS, Arguments, run_query
+from lakebed.spark.sql.queries import NO_ARGUMENTS, Arguments, Run, run_query
 from lakebed.spark.sql.references import analyse
+from lakebed.spark.sql.row_changes import run as row_changes
 from lakebed.spark.sql.statements import (
     Call,
     CreateDatabase,
-    CreateTable,
     CreateTemporaryView,
-    Delete,
-    Describe,
     DropDatabase,
     DropTable,
-    Insert,
     Query,
     ShowDatabases,
     ShowTables,
     Statement,
+    Truncate,
     Unsupported,
     Use,
 )
+from lakebed.spark.sql.tagging import run as tagging
 from lakebed.spark.sql.tokens import tokenize
 
 _SPARK_CATALOG = "spark_catalog"
@@ -57,56 +60,16 @@ def run_sql(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFrame
         answer = lake.sql(text, given.args, **given.fields)
         lake.registry.current_catalog = None
         return answer
+    if isinstance(statement, _WITHOUT_QUERY):
+        # Words such as the FROM of SHOW COLUMNS would be taken for those of a query.
+        return lake.sql(text, given.args, **given.fields)
     return run_query(lake, text, given)
 
 
 def _run(lake: Lake, statement: Statement, given: Arguments) -> DataFrame | None:
     """The answer of Lakebed; None when the statement is for Spark."""
-    match statement:
-        case Insert():
-            return changes.insert(lake, statement, given)
-        case Delete():
-            return changes.delete(lake, statement)
-        case Call():
-            return call(lake, statement, given)
-        case CreateTable():
-            return definitions.create_table(lake, statement, given)
-        case CreateTemporaryView():
-            return _create_temporary_view(lake, statement, given)
-        case Unsupported():
-            _refuse(lake, statement)
-            return None
-        case Query():
-            return None
-        case _:
-            return _run_definition(lake, statement)
-
-
-def _run_definition(
-    lake: Lake,
-    statement: CreateDatabase
-    | DropDatabase
-    | ShowDatabases
-    | ShowTables
-    | Use
-    | DropTable
-    | Describe,
-) -> DataFrame | None:
-    match statement:
-        case CreateDatabase():
-            return definitions.create_database(lake, statement)
-        case DropDatabase():
-            return definitions.drop_database(lake, statement)
-        case ShowDatabases():
-            return definitions.show_databases(lake, statement)
-        case ShowTables():
-            return definitions.show_tables(lake, statement)
-        case Use():
-            return definitions.use(lake, statement)
-        case DropTable():
-            return definitions.drop_table(lake, statement)
-        case Describe():
-            return definitions.describe(lake, statement)
+    run = _RUNS.get(type(statement))
+    return None if run is None else run(lake, statement, given)
 
 
 def _create_temporary_view(
@@ -141,7 +104,7 @@ def _reads_lake(lake: Lake, text: str) -> bool:
     )
 
 
-def _refuse(lake: Lake, statement: Unsupported) -> None:
+def _refuse(lake: Lake, statement: Unsupported, _: Arguments) -> None:
     """Raises if the target is Lakebed's."""
     registry = lake.registry
     target = statement.target
@@ -164,3 +127,27 @@ def _is_lakes_own(lake: Lake, text: str) -> bool:
         for one, other in follows
     )
     return is_explicit or lake.registry.current_catalog is not None
+
+
+_WITHOUT_QUERY = (
+    *inspecting.RUNS,
+    *tagging.RUNS,
+    CreateDatabase,
+    DropDatabase,
+    DropTable,
+    ShowDatabases,
+    ShowTables,
+    Truncate,
+)
+_RUNS: dict[type[Statement], Run[Any]] = {
+    **definitions.RUNS,
+    **creating.RUNS,
+    **changes.RUNS,
+    **altering.RUNS,
+    **inspecting.RUNS,
+    **row_changes.RUNS,
+    **tagging.RUNS,
+    Call: call,
+    CreateTemporaryView: _create_temporary_view,
+    Unsupported: _refuse,
+}

@@ -10,8 +10,14 @@ from dataclasses import dataclass, field
 Name = tuple[str, ...]
 
 
+class Statement:
+    """Any of them, here or in the module of a family of statements."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateDatabase:
+class CreateDatabase(Statement):
     """CREATE DATABASE."""
 
     name: Name
@@ -19,7 +25,7 @@ class CreateDatabase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DropDatabase:
+class DropDatabase(Statement):
     """DROP DATABASE."""
 
     name: Name
@@ -28,7 +34,7 @@ class DropDatabase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShowDatabases:
+class ShowDatabases(Statement):
     """SHOW DATABASES; `catalog` is empty for the current one."""
 
     catalog: Name
@@ -36,7 +42,7 @@ class ShowDatabases:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShowTables:
+class ShowTables(Statement):
     """SHOW TABLES; `database` is empty for the current one."""
 
     database: Name
@@ -44,7 +50,7 @@ class ShowTables:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class Use(Statement):
     """USE and SET CATALOG.
 
     Attributes:
@@ -57,7 +63,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateTable:
+class CreateTable(Statement):
     """CREATE TABLE.
 
     Attributes:
@@ -82,7 +88,7 @@ class CreateTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DropTable:
+class DropTable(Statement):
     """DROP TABLE."""
 
     name: Name
@@ -90,7 +96,7 @@ class DropTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Insert:
+class Insert(Statement):
     """INSERT INTO and INSERT OVERWRITE.
 
     Attributes:
@@ -111,7 +117,7 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Describe:
+class Describe(Statement):
     """DESCRIBE TABLE."""
 
     name: Name
@@ -119,12 +125,20 @@ class Describe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delete:
+class Delete(Statement):
     """DELETE FROM; `condition` is None for all rows."""
 
     name: Name
     alias: str | None
     condition: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncate(Statement):
+    """TRUNCATE TABLE; `partition` has texts of literals, none for the whole table."""
+
+    name: Name
+    partition: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +150,7 @@ class CallArgument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Statement):
     """CALL."""
 
     name: Name
@@ -144,7 +158,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateTemporaryView:
+class CreateTemporaryView(Statement):
     """CREATE TEMPORARY VIEW ... AS, and CACHE TABLE ... AS.
 
     Attributes:
@@ -165,7 +179,7 @@ class CreateTemporaryView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unsupported:
+class Unsupported(Statement):
     """A statement that Lakebed does not run yet.
 
     Attributes:
@@ -180,23 +194,5 @@ class Unsupported:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class Query(Statement):
     """Anything else: rows are asked for, or it is Spark's own business."""
-
-
-Statement = (
-    CreateDatabase
-    | DropDatabase
-    | ShowDatabases
-    | ShowTables
-    | Use
-    | CreateTable
-    | DropTable
-    | Insert
-    | Describe
-    | Delete
-    | Call
-    | CreateTemporaryView
-    | Unsupported
-    | Query
-)

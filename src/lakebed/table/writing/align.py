@@ -111,8 +111,33 @@ def align_column(column: ArrowChunks, field: DataField) -> ArrowChunks:
     column = _converted(column, field)
     _check_nulls(column, field)
     if column.null_count and field.default_value is not None:
-        column = column.fill_null(_default(field))
+        column = column.fill_null(default_of(field))
     return column
+
+
+def default_of(field: DataField) -> ArrowScalar:
+    """The value of a column's default: its text, by the casts of the format.
+
+    The text of a string may stand in quotes, as engines with SQL write it.
+
+    Raises:
+        InvalidDataError: There is no such value.
+    """
+    kind = field.type
+    is_zoned = isinstance(kind, AtomicType) and kind.root is TypeRoot.TIMESTAMP_LTZ
+    problem = f"there is no cast from text to {format_type(kind)}"
+    if has_cast(_TEXT, kind) and not is_zoned:
+        text = pa.array([_unquoted(field.default_value or "")], pa.string())
+        try:
+            value: ArrowScalar = cast_values(text, _TEXT, kind, time_zone=UTC)[0]
+        except (InvalidDataError, pa.ArrowException) as error:
+            problem = str(error)
+        else:
+            return value
+    raise InvalidDataError(
+        f"column {field.name!r}: its default {field.default_value!r} cannot be used: {problem}; "
+        "give the column a value"
+    )
 
 
 def _check_names(names: Sequence[str], schema: TableSchema, row_kinds: RowKinds) -> None:
@@ -144,26 +169,12 @@ def _may_be_missing(field: DataField) -> bool:
 def _missing(field: DataField, row_count: int) -> ArrowChunks:
     if field.default_value is None:
         return pa.chunked_array([nulls(row_count, to_arrow_type(field.type))])
-    return pa.chunked_array([repeated(_default(field), row_count)])
+    return pa.chunked_array([repeated(default_of(field), row_count)])
 
 
-def _default(field: DataField) -> ArrowScalar:
-    """The value of the default's text, by the casts of the format."""
-    kind = field.type
-    is_zoned = isinstance(kind, AtomicType) and kind.root is TypeRoot.TIMESTAMP_LTZ
-    problem = f"there is no cast from text to {format_type(kind)}"
-    if has_cast(_TEXT, kind) and not is_zoned:
-        text = pa.array([field.default_value], pa.string())
-        try:
-            value: ArrowScalar = cast_values(text, _TEXT, kind, time_zone=UTC)[0]
-        except (InvalidDataError, pa.ArrowException) as error:
-            problem = str(error)
-        else:
-            return value
-    raise InvalidDataError(
-        f"column {field.name!r}: its default {field.default_value!r} cannot be used: {problem}; "
-        "give the column a value"
-    )
+def _unquoted(text: str) -> str:
+    is_quoted = len(text) > 1 and text[0] == text[-1] == "'"
+    return text[1:-1] if is_quoted else text
 
 
 def _check_nulls(column: ArrowChunks, field: DataField) -> None:

@@ -1,0 +1,1 @@
+"""How a schema becomes the next one: what can be changed, and what may not be."""

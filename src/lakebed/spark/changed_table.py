@@ -1,0 +1,223 @@
+"""How are rows of a table changed by what Spark computes: an UPDATE, a DELETE, a MERGE?
+
+The table is read as it was when the statement began. In a table with a primary key changed rows are
+written as rows of their keys. In one without, rows are known by their places, a file and a row in
+it; the places of those that go are brought here, which is two numbers a row. Where the table has
+deletion vectors, they are marked there; else their files are written anew without them, by Spark.
+All of it is one commit, which is refused where others changed the same files meanwhile.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
+from pyspark.sql.types import IntegerType, LongType, StructField, StructType
+
+from lakebed.errors import UnsupportedError
+from lakebed.format.predicate.expressions import Expression
+from lakebed.format.snapshot import Operation, Snapshot
+from lakebed.lsm.section_plan import Mask
+from lakebed.spark.conditions import spark_errors
+from lakebed.spark.lake import Lake, Travel
+from lakebed.spark.lengths import length_errors
+from lakebed.spark.reader import split_frame
+from lakebed.spark.types import to_spark_schema
+from lakebed.spark.writer import write_changed
+from lakebed.table.compaction.buckets import bucket_files
+from lakebed.table.metadata.partitions import EveryPartition
+from lakebed.table.parts import TableParts, WriteBase
+from lakebed.table.planning.split import Split, SplitFile
+from lakebed.table.reading.placed_rows import FILE_NUMBER, ROW_NUMBER, PlacedReader
+from lakebed.table.reading.read import SplitReader
+from lakebed.table.reading.scan_source import SnapshotSource
+from lakebed.table.row_marks import mark_rows
+from lakebed.table.table import Table
+from lakebed.table.writing.commit_message import CommitMessage
+
+_PLACE = (
+    StructField(FILE_NUMBER, IntegerType(), nullable=False),
+    StructField(ROW_NUMBER, LongType(), nullable=False),
+)
+Places = Mapping[int, npt.NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class ChangedTable:
+    """A table that a statement changes.
+
+    Attributes:
+        lake: The session.
+        table: The table.
+        parts: The same, opened.
+        base: Its state when the statement began.
+    """
+
+    lake: Lake
+    table: Table
+    parts: TableParts
+    base: WriteBase
+
+    @classmethod
+    def of(cls, lake: Lake, table: Table) -> "ChangedTable":
+        """A table as it is now.
+
+        Raises:
+            UnsupportedError: Rows have ids that a rewrite by Spark would lose.
+        """
+        parts = table.parts()
+        if not table.primary_keys and parts.options.row_tracking_enabled:
+            raise UnsupportedError(
+                f"{table.name}: rows of a table with row-tracking.enabled are not changed by this"
+                " statement; Table.update and Table.delete change them"
+            )
+        return cls(lake, table, parts, parts.write_base())
+
+    @property
+    def identity(self) -> list[str]:
+        """The columns by which a row is known."""
+        return list(self.table.primary_keys) or [FILE_NUMBER, ROW_NUMBER]
+
+    def frame(self, columns: Sequence[str], where: Expression | None = None) -> DataFrame:
+        """Rows of the table, with their places where it has no primary key.
+
+        Args:
+            columns: Which columns, those of the primary key among them.
+            where: Rows for which it is not true need not come.
+        """
+        if self.table.primary_keys:
+            return self._keyed_frame(columns, where)
+        scan = self.parts.scan(SnapshotSource(snapshot=self.base.snapshot), where=where)
+        splits = [] if self.base.snapshot is None else scan.plan().splits
+        return self._placed_frame([file for split in splits for file in split.files], columns)
+
+    def commit(
+        self, rows: DataFrame | None, gone: DataFrame | None, *, operation: Operation
+    ) -> Snapshot | None:
+        """Writes rows, and takes others away.
+
+        Args:
+            rows: The rows, aligned; with a primary key, those that go are among them as -D.
+            gone: Places of the rows that go, without a primary key.
+            operation: What the user asked for.
+        """
+        with spark_errors(), length_errors():
+            removing: list[CommitMessage] = []
+            snapshot = self.base.snapshot
+            places = {} if gone is None or snapshot is None else _places(gone)
+            if snapshot is not None and places:
+                if self.parts.options.deletion_vectors_enabled:
+                    removing = self._marked(snapshot, places)
+                else:
+                    removing = self._removed(snapshot, places)
+                    kept = self._kept(places)
+                    rows = kept if rows is None else rows.unionByName(kept)
+            return write_changed(
+                rows,
+                self.parts,
+                self.lake.registry,
+                self.lake.spark,
+                base=self.base,
+                removing=removing,
+                operation=operation,
+            )
+
+    def _keyed_frame(self, columns: Sequence[str], where: Expression | None) -> DataFrame:
+        snapshot = self.base.snapshot
+        if snapshot is None:
+            schema = to_spark_schema([self.table.schema.field(name) for name in columns])
+            return self.lake.spark.createDataFrame([], schema)
+        travel = Travel(snapshot_id=snapshot.id)
+        if snapshot.schema_id != self.table.schema.id:
+            return self.lake.read(self.table, columns=columns, where=where)
+        return self.lake.read(self.table, columns=columns, where=where, travel=travel)
+
+    @cached_property
+    def _files(self) -> dict[str, SplitFile]:
+        """All live files, by path, in an order that does not change."""
+        if self.base.snapshot is None:
+            return {}
+        scan = self.parts.scan(SnapshotSource(snapshot=self.base.snapshot))
+        files = [file for split in scan.plan().splits for file in split.files]
+        return {file.path: file for file in sorted(files, key=lambda each: each.path)}
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {path: number for number, path in enumerate(self._files)}
+
+    def _reader(self, columns: Sequence[str]) -> SplitReader:
+        scan = self.parts.scan(SnapshotSource(snapshot=self.base.snapshot), columns=columns)
+        return scan.reader
+
+    def _placed_frame(self, files: Sequence[SplitFile], columns: Sequence[str]) -> DataFrame:
+        fields = to_spark_schema([self.table.schema.field(name) for name in columns]).fields
+        schema = StructType([*fields, *_PLACE])
+        if not files:
+            return self.lake.spark.createDataFrame([], schema)
+        numbers = {file.path: self._numbers[file.path] for file in files}
+        reader = PlacedReader(reader=self._reader(columns), numbers=numbers)
+        splits = [Split.of_file(file) for file in files]
+        return split_frame(
+            self.lake.spark, self.lake.registry, splits, reader=reader, schema=schema
+        )
+
+    def _paths(self, places: Places) -> list[str]:
+        paths = list(self._files)
+        return [paths[number] for number in places]
+
+    def _marked(self, snapshot: Snapshot, places: Places) -> list[CommitMessage]:
+        """Marks rows in deletion vectors."""
+
+        def rows_of(file: SplitFile) -> Mask:
+            mask = np.zeros(file.row_count, np.bool_)
+            mask[places[self._numbers[file.path]]] = True
+            return mask
+
+        return mark_rows(self.parts, snapshot, self._paths(places), rows_of=rows_of)
+
+    def _removed(self, snapshot: Snapshot, places: Places) -> list[CommitMessage]:
+        """What takes the files away that hold rows that go."""
+        paths = set(self._paths(places))
+        names = {path.rpartition("/")[2] for path in paths}
+        messages: list[CommitMessage] = []
+        for stored in bucket_files(self.parts, snapshot, EveryPartition(), names=names):
+            found = [file for file in stored.files.values() if file.split_file.path in paths]
+            message = CommitMessage(
+                partition=stored.partition,
+                bucket=stored.bucket,
+                total_buckets=stored.total_buckets,
+                new_files=(),
+                deleted_files=tuple(file.meta for file in found),
+            )
+            messages += [message] if found else []
+        return messages
+
+    def _kept(self, places: Places) -> DataFrame:
+        """The rows of such files that stay."""
+        files = [self._files[path] for path in self._paths(places)]
+        frame = self._placed_frame(files, self.table.schema.names)
+        marks = F.broadcast(self.lake.spark.createDataFrame(_table_of(places)))
+        kept = frame.join(marks, [FILE_NUMBER, ROW_NUMBER], "left_anti")
+        return kept.drop(FILE_NUMBER, ROW_NUMBER)
+
+
+def _places(gone: DataFrame) -> dict[int, npt.NDArray[np.int64]]:
+    """The rows of each file, by its number."""
+    found = gone.select(FILE_NUMBER, ROW_NUMBER).toArrow()
+    numbers = found.column(FILE_NUMBER).to_numpy()
+    rows = found.column(ROW_NUMBER).to_numpy()
+    order = np.lexsort((rows, numbers))
+    numbers, rows = numbers[order], rows[order]
+    files, starts = np.unique(numbers, return_index=True)
+    pieces = np.split(rows, starts[1:]) if len(files) else []
+    return {int(file): np.unique(piece) for file, piece in zip(files, pieces, strict=True)}
+
+
+def _table_of(places: Places) -> pa.Table:
+    counts = [len(rows) for rows in places.values()]
+    numbers = np.repeat(np.fromiter(places, np.int32), counts)
+    return pa.table({FILE_NUMBER: numbers, ROW_NUMBER: np.concatenate(list(places.values()))})

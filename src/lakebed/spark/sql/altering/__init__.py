@@ -1,0 +1,1 @@
+"""Statements that change what a table is: its columns, options, name, partitions."""

@@ -1,0 +1,1 @@
+"""Statements that make a table of another."""

@@ -1,0 +1,88 @@
+"""Which defaults do the columns of a CREATE TABLE have?
+
+Spark's reader of column lists knows no DEFAULT, so that the clauses are taken out of the text.
+"""
+
+from collections.abc import Iterator
+
+from lakebed.errors import UnsupportedError
+from lakebed.spark.sql.tokens import Token, TokenKind, tokenize
+
+
+def without_defaults(columns: str) -> tuple[str, dict[str, str]]:
+    """The column definitions without DEFAULT, and the texts of the defaults by column.
+
+    A default is stored as text that is cast to the column's type, so that it can only be a literal.
+
+    Raises:
+        UnsupportedError: A default is no literal.
+    """
+    defaults: dict[str, str] = {}
+    pieces, position = [], 0
+    for definition in _definitions(tokenize(columns)):
+        clause = _default_clause(definition)
+        if not clause:
+            continue
+        name, value = definition[0].name, clause[1:]
+        defaults[name] = _text(name, value, written=columns[clause[0].start : clause[-1].end])
+        pieces.append(columns[position : clause[0].start])
+        position = clause[-1].end
+    return "".join([*pieces, columns[position:]]), defaults
+
+
+def _definitions(tokens: list[Token]) -> Iterator[list[Token]]:
+    """The tokens of each column, which commas outside of parentheses and angles part."""
+    depth = 0
+    definition: list[Token] = []
+    for token in tokens:
+        depth += token.is_symbol("(", "<") - token.is_symbol(")", ">")
+        if depth == 0 and token.is_symbol(","):
+            yield definition
+            definition = []
+        else:
+            definition.append(token)
+    yield definition
+
+
+def _default_clause(definition: list[Token]) -> list[Token]:
+    """DEFAULT and its value; empty where there is none."""
+    depth = 0
+    clause: list[Token] = []
+    # A column may be called `default`; behind its name comes the type.
+    for index, token in enumerate(definition[2:], start=2):
+        depth += token.is_symbol("(", "<") - token.is_symbol(")", ">")
+        if clause and depth == 0 and _ends_default(definition, index):
+            break
+        if clause or (depth == 0 and token.is_word("DEFAULT")):
+            clause.append(token)
+    return clause
+
+
+def _ends_default(definition: list[Token], index: int) -> bool:
+    following = definition[index + 1] if index + 1 < len(definition) else None
+    is_not_null = definition[index].is_word("NOT") and following is not None
+    return definition[index].is_word("COMMENT", "GENERATED") or (
+        is_not_null and following is not None and following.is_word("NULL")
+    )
+
+
+def _text(name: str, value: list[Token], *, written: str) -> str:
+    sign = "-" if value and value[0].is_symbol("-") else ""
+    match value[1:] if sign else value:
+        case [token] if token.kind is TokenKind.NUMBER and token.text[-1:].isdigit():
+            return sign + token.text
+        case [token] if not sign and token.kind is TokenKind.STRING and token.text[0] not in "xX":
+            return token.value
+        case [token] if not sign and token.is_word("TRUE", "FALSE"):
+            return token.text.lower()
+        case [kind, token] if not sign and _is_typed(kind, token):
+            return token.value
+    raise UnsupportedError(
+        f"column {name!r}: {written!r} cannot be stored; a default is a number, a text, TRUE, FALSE"
+        " or a literal of DATE or TIMESTAMP"
+    )
+
+
+def _is_typed(kind: Token, token: Token) -> bool:
+    is_time = kind.is_word("DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
+    return is_time and token.kind is TokenKind.STRING

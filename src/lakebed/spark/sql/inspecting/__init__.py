@@ -1,0 +1,1 @@
+"""Statements that tell what is there."""

@@ -1,0 +1,135 @@
+"""What becomes of the expressions of an UPDATE or MERGE before Spark reads them?
+
+They are spliced into queries of ours, over frames that stand under the aliases of the statement; so
+a column that is written with its table's whole name gets the alias instead.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from lakebed.errors import LakebedError
+from lakebed.format.predicate.expressions import Expression
+from lakebed.format.predicate.parser import parse_predicate
+from lakebed.spark.conditions import analysis_error, unknown_column
+from lakebed.spark.lake import Lake
+from lakebed.spark.names import TableName, quoted
+from lakebed.spark.sql.row_changes.statements import Assignment
+from lakebed.spark.sql.statements import Name
+from lakebed.spark.sql.tokens import Token, tokenize
+from lakebed.table.table import Table
+
+
+def qualifiers_of(name: TableName, alias: str | None) -> list[Name]:
+    """What may stand before a column of a table: its alias, or where it has none its name."""
+    return [(alias,)] if alias else [(name.catalog, name.database, name.table)]
+
+
+def bare(text: str, alias: str) -> str:
+    """A text without the alias before columns."""
+    tokens = tokenize(text)
+    pieces: list[str] = []
+    position = 0
+    for index, token in enumerate(tokens[:-1]):
+        is_first = index == 0 or not tokens[index - 1].is_symbol(".")
+        is_qualifier = token.is_name and token.name.lower() == alias.lower()
+        if is_first and is_qualifier and tokens[index + 1].is_symbol("."):
+            pieces.append(text[position : token.start])
+            position = tokens[index + 1].end
+    return "".join([*pieces, text[position:]])
+
+
+def find_predicate(lake: Lake, table: Table, text: str) -> Expression | None:
+    """A condition as a scan takes it; None where only Spark can tell what it means."""
+    try:
+        return parse_predicate(
+            text,
+            table.schema.row_type,
+            time_zone=lake.time_zone,
+            case_sensitive=lake.is_case_sensitive,
+        )
+    except LakebedError:
+        return None
+
+
+def with_aliases(text: str, names: Mapping[Name, str]) -> str:
+    """A text in which the aliases stand for whole names before columns.
+
+    Args:
+        text: An expression.
+        names: Aliases by the parts of the names, of which the last ones alone mean the table too.
+    """
+    tokens = tokenize(text)
+    pieces: list[str] = []
+    position = index = 0
+    while index < len(tokens):
+        parts = _name_at(tokens, index)
+        found = _qualifier(parts, names)
+        if found is None:
+            index += max(2 * len(parts) - 1, 1)
+            continue
+        alias, count = found
+        end = tokens[index + 2 * count - 2].end
+        pieces += [text[position : tokens[index].start], quoted((alias,))]
+        position = end
+        index += 2 * len(parts) - 1
+    return "".join([*pieces, text[position:]])
+
+
+def _name_at(tokens: Sequence[Token], index: int) -> Name:
+    parts: list[str] = []
+    while index < len(tokens) and tokens[index].is_name:
+        parts.append(tokens[index].name)
+        if index + 1 >= len(tokens) or not tokens[index + 1].is_symbol("."):
+            break
+        index += 2
+    return tuple(parts)
+
+
+def _qualifier(parts: Name, names: Mapping[Name, str]) -> tuple[str, int] | None:
+    """The alias that stands for the first parts of a name, and how many these are."""
+    for name, alias in names.items():
+        for start in range(len(name)):
+            qualifier = name[start:]
+            head = parts[: len(qualifier)]
+            is_longer = len(parts) > len(qualifier)
+            if is_longer and [p.lower() for p in head] == [p.lower() for p in qualifier]:
+                return alias, len(qualifier)
+    return None
+
+
+def own_column(table: Table, column: Name, qualifiers: Sequence[Name]) -> tuple[str, Name]:
+    """The column of a table that an assignment means, and the path of fields in it.
+
+    Raises:
+        AnalysisException: The table has no such column.
+    """
+    found = _qualifier(column, dict.fromkeys(qualifiers, ""))
+    rest = column[found[1] :] if found is not None else column
+    own = {name.lower(): name for name in table.schema.names}
+    if rest[0].lower() not in own:
+        raise unknown_column(".".join(column), table.schema.names)
+    return own[rest[0].lower()], rest[1:]
+
+
+def assigned(
+    table: Table, assignments: Sequence[Assignment], qualifiers: Sequence[Name]
+) -> dict[str, str]:
+    """The texts of columns that get new values.
+
+    Raises:
+        AnalysisException: A column that is not there, is given twice, or in part only.
+    """
+    values: dict[str, str] = {}
+    for assignment in assignments:
+        column, path = own_column(table, assignment.column, qualifiers)
+        if path:
+            raise analysis_error(
+                "LAKEBED_UNSUPPORTED",
+                f"{'.'.join(assignment.column)} is a field of a column: assign the whole column"
+                f" {column!r}, with named_struct or struct",
+            )
+        if column in values:
+            raise analysis_error(
+                "LAKEBED_INVALID_ARGUMENT", f"column {column!r} is assigned more than once"
+            )
+        values[column] = assignment.value
+    return values

@@ -1,0 +1,68 @@
+"""How do pieces of a statement become queries over frames, and their answers rows of a table?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
+
+from lakebed.spark.alignment import align_by_position
+from lakebed.spark.lake import Lake
+from lakebed.spark.sql.queries import Arguments, kept, run_query
+from lakebed.table.table import Table
+from lakebed.table.writing.row_kinds import ROW_KIND
+
+
+@dataclass(frozen=True, slots=True)
+class Splicing:
+    """Runs queries that hold pieces of a user's statement.
+
+    Attributes:
+        lake: The session.
+        given: What the user gave beside the statement.
+    """
+
+    lake: Lake
+    given: Arguments
+
+    def piece(self, text: str) -> str:
+        """A piece of the statement as it stands in a query."""
+        return kept(text, has_fields=bool(self.given.fields))
+
+    def query(self, text: str, **frames: DataFrame) -> DataFrame:
+        """The answer to a query, in which `{name}` stands for a frame."""
+        fields: Mapping[str, object] = {**frames, **self.given.fields}
+        return run_query(self.lake, text, Arguments(args=self.given.args, fields=fields))
+
+
+@contextmanager
+def held(frame: DataFrame) -> Iterator[DataFrame]:
+    """A frame whose rows are computed once, as long as the block runs."""
+    frame.persist()
+    try:
+        yield frame
+    finally:
+        frame.unpersist()
+
+
+def aligned(
+    values: DataFrame, table: Table, *, columns: Sequence[str] | None = None, kind: str
+) -> DataFrame:
+    """Values as rows of a table, of which each column is there.
+
+    Args:
+        values: A column for each of `columns`, in their order.
+        table: The table.
+        columns: Columns of the table; None for all. The others get their default, or null.
+        kind: The kind of the rows, which they bring along where the table has a primary key.
+    """
+    names = list(table.schema.names if columns is None else columns)
+    lower = {name.lower() for name in names}
+    others: dict[str, Column] = {
+        name: F.lit(None) for name in table.schema.names if name.lower() not in lower
+    }
+    every = [*names, *others]
+    rows = align_by_position(values, table, columns=every, fixed=others)
+    rows = rows.select(*(F.col(f"`{name}`") for name in table.schema.names))
+    return rows.withColumn(ROW_KIND, F.lit(kind)) if table.primary_keys else rows

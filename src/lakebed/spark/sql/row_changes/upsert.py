@@ -1,0 +1,122 @@
+"""Which MERGE is an upsert, so that the table need not be read?
+
+One by the whole primary key, of which each row of the source becomes a row of the table, the same
+whether or not there was one of its key:
+
+    ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
+
+from lakebed.options.choices import ChangelogProducer, MergeEngine
+from lakebed.spark.names import quoted
+from lakebed.spark.sql.row_changes.frames import aligned
+from lakebed.spark.sql.row_changes.statements import InsertClause, Merge, UpdateClause
+from lakebed.spark.sql.tokens import Token, closing_index, tokenize
+from lakebed.table.table import Table
+
+
+def upserted(
+    table: Table, statement: Merge, source: DataFrame, *, aliases: tuple[str, str]
+) -> DataFrame | None:
+    """The rows that a MERGE puts, whatever there is; None where that depends on what there is.
+
+    Args:
+        table: The table.
+        statement: The statement.
+        source: The rows of its source.
+        aliases: Of the table and of the source.
+    """
+    if not _takes_whole_rows(table, statement):
+        return None
+    columns = {name.lower(): name for name in source.columns}
+    keys = {key.lower(): key.lower() for key in table.primary_keys}
+    names = table.schema.names
+    if Equalities.of(statement.condition, aliases) != Equalities(keys, is_all=True):
+        return None
+    if len(columns) < len(source.columns):
+        return None
+    if not all(name.lower() in columns for name in names):
+        return None
+    selected = source.select(*(F.col(quoted((columns[name.lower()],))) for name in names))
+    places = [F.col(quoted((columns[key],))) for key in keys]
+    # Of two rows of one key, which may be said of a row that is there, the table must be asked.
+    if selected.groupBy(*places).count().where("count > 1").limit(1).count():
+        return None
+    return aligned(selected, table, kind="+I")
+
+
+@dataclass(frozen=True, slots=True)
+class Equalities:
+    """What a condition says of columns that are equal.
+
+    Attributes:
+        pairs: Columns of the source by those of the table, in lower case.
+        is_all: Whether it says nothing else.
+    """
+
+    pairs: Mapping[str, str]
+    is_all: bool
+
+    @classmethod
+    def of(cls, condition: str, aliases: tuple[str, str]) -> "Equalities":
+        """Those that hold wherever a condition is true.
+
+        Args:
+            condition: Its text.
+            aliases: Of the table and of the source.
+        """
+        tokens = tokenize(condition)
+        while tokens and tokens[0].is_symbol("(") and closing_index(tokens, 0) == len(tokens) - 1:
+            tokens = tokens[1:-1]
+        if any(token.is_word("OR") for token in tokens):
+            return cls({}, is_all=False)
+        found = [_pair(conjunct, aliases) for conjunct in _split(tokens)]
+        pairs = dict(pair for pair in found if pair is not None)
+        return cls(pairs, is_all=len(pairs) == len(found))
+
+
+def _split(tokens: list[Token]) -> list[list[Token]]:
+    """The parts between AND outside of parentheses."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += token.is_symbol("(") - token.is_symbol(")")
+        if depth == 0 and token.is_word("AND"):
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _pair(tokens: list[Token], aliases: tuple[str, str]) -> tuple[str, str] | None:
+    """Columns of `t.a = s.b` or `s.b = t.a`."""
+    names = [token.name.lower() for token in tokens if token.is_name]
+    signs = [token.text for token in tokens if not token.is_name]
+    if len(tokens) != 7 or signs != [".", "=", "."]:
+        return None
+    there, given = (alias.lower() for alias in aliases)
+    if (names[0], names[2]) == (there, given):
+        return names[1], names[3]
+    if (names[0], names[2]) == (given, there):
+        return names[3], names[1]
+    return None
+
+
+def _takes_whole_rows(table: Table, statement: Merge) -> bool:
+    options = table.parts().options
+    if not table.primary_keys or options.merge_engine is not MergeEngine.DEDUPLICATE:
+        return False
+    if options.changelog_producer is ChangelogProducer.INPUT:
+        return False
+    if statement.not_matched_by_source:
+        return False
+    matched = list(statement.matched)
+    not_matched = list(statement.not_matched)
+    return matched == [UpdateClause(condition=None, assignments=None)] and not_matched == [
+        InsertClause(condition=None, columns=None, values=None)
+    ]

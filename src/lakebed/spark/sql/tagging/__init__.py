@@ -1,0 +1,1 @@
+"""Statements about tags: ALTER TABLE ... TAG, SHOW TAGS."""
