@@ -16,6 +16,11 @@ PRINTS = {
         "{'id': 2, 'state': 'paid', 'total': 20}",
         "{'id': 4, 'state': 'new', 'total': 40}",
     ],
+    "alter_table": [
+        "1 None 20.00 {'street': 'Elm', 'city': None}",
+        "2 new 7.50 {'street': None, 'city': 'Ulm'}",
+        "as it was: 1 20 {'street': 'Elm', 'zip': 12345}",
+    ],
     "branches": [
         "on the branch: ['pan 10', 'pot 5'] in the table: ['pan 20', 'pot 10']",
         "taken over: ['pan 10', 'pot 5']",
