@@ -161,6 +161,8 @@ ALLOWED: list[Sequence[SchemaChange]] = [
     [changes.ChangeColumnType("v", "SMALLINT")],
     [changes.ChangeColumnType("r", "STRING")],
     [changes.ChangeColumnType(("r", "a"), "DOUBLE")],
+    [changes.ChangeColumnType(("xs", "element", "x"), "BIGINT")],
+    [changes.ChangeColumnType(("m", "value", "element"), "BIGINT")],
     [changes.ChangeColumnNullability("n", nullable=True)],
     [changes.ChangeColumnComment("v", "c"), changes.ChangeColumnComment(("r", "a"), "d")],
     [changes.ChangeColumnPosition("v", changes.Last())],

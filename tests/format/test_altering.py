@@ -234,6 +234,21 @@ def test_bucket_keys_are_renamed_and_keep_their_type() -> None:
         altered(bucketed(), [DropColumn("id")], has_snapshots=True)
 
 
+def test_columns_with_files_of_their_own_keep_name_and_type() -> None:
+    indexed = keyed({"pk-btree.index.columns": "r, v"})
+    changes: list[SchemaChange] = [RenameColumn("v", "w"), ChangeColumnType("v", "BIGINT")]
+    for change in changes:
+        with pytest.raises(InvalidTableError, match="indexed by key"):
+            altered(indexed, [change], has_snapshots=True)
+    with pytest.raises(InvalidTableError, match=r"'pk-btree\.index\.columns' names it"):
+        altered(indexed, [DropColumn("v")], has_snapshots=True)
+    blob = altered(keyed(), [AddColumn("b", "BLOB")], has_snapshots=True)
+    with pytest.raises(InvalidTableError, match="a BLOB"):
+        altered(blob, [RenameColumn("b", "c")], has_snapshots=True)
+    with pytest.raises(InvalidTableError, match="from BLOB to BYTES"):
+        altered(blob, [ChangeColumnType("b", "BYTES")], has_snapshots=True)
+
+
 def test_a_renamed_column_is_renamed_in_keys_and_options() -> None:
     options = {
         "sequence.field": "v,r",

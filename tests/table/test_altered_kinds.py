@@ -1,6 +1,8 @@
 """Tables of every kind whose columns change: options go with them, and the table proves itself."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +18,7 @@ from lakebed.format.altering.changes import (
     SetOption,
 )
 from lakebed.format.schema_definition import schema
+from lakebed.storage.local import LocalFileIO
 from lakebed.storage.memory import MemoryFileIO
 from lakebed.table.table import Table
 from support.effects import open_catalog
@@ -123,3 +126,16 @@ def test_a_number_of_buckets_changes_with_the_rows_rescaled() -> None:
     written(changed, ROWS)
     assert changed.scan().count() == len(ROWS)
     assert changed.check().is_clean
+
+
+def test_changes_of_many_at_once_all_happen(tmp_path: Path) -> None:
+    catalog = open_catalog(LocalFileIO(), warehouse=str(tmp_path))
+    catalog.create_database("db")
+    catalog.create_table("db.t", schema=schema(COLUMNS))
+    names = [f"c{number}" for number in range(6)]
+    with ThreadPoolExecutor(len(names)) as threads:
+        list(threads.map(lambda n: catalog.alter_table("db.t", [AddColumn(n, "INT")]), names))
+    found = catalog.load_table("db.t").schema
+    assert sorted(found.names[-len(names) :]) == names
+    assert (found.id, found.highest_field_id) == (6, 9)
+    assert sorted(field.id for field in found.fields) == list(range(10))

@@ -32,12 +32,19 @@ from lakebed.format.altering.column_paths import (
     place_of,
     shown,
 )
-from lakebed.format.altering.named_columns import rename_in_options
+from lakebed.format.altering.named_columns import key_indexed_columns, rename_in_options
 from lakebed.format.altering.retyping import retyped
 from lakebed.format.schema import TableSchema
 from lakebed.format.schema_builder import FieldIds, assign_ids
 from lakebed.format.type_text import parse_type
-from lakebed.format.types import DataField, DataType, RowType, with_nullability
+from lakebed.format.types import (
+    AtomicType,
+    DataField,
+    DataType,
+    RowType,
+    TypeRoot,
+    with_nullability,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +110,10 @@ def rename_column(schema: TableSchema, change: RenameColumn, _: Rules) -> TableS
         NotFoundError: There is no such column.
     """
     path, new_name = path_of(change.name), change.new_name
-    _check_not_among(schema.partition_keys, path, what="a partition column", deed="be renamed")
+    deed = "be renamed"
+    _check_not_among(schema.partition_keys, path, what="a partition column", deed=deed)
+    _check_not_among(key_indexed_columns(schema.options), path, what="indexed by key", deed=deed)
+    _check_not_among(_blobs(schema), path, what="a BLOB, in files of its name,", deed=deed)
 
     def rename(field: DataField, siblings: Fields) -> DataField:
         _check_free(siblings, new_name, path=(*path[:-1], new_name))
@@ -125,8 +135,9 @@ def drop_column(schema: TableSchema, change: DropColumn, _: Rules) -> TableSchem
         NotFoundError: There is no such column.
     """
     path = path_of(change.name)
-    _check_not_among(schema.partition_keys, path, what="a partition column", deed="be dropped")
-    _check_not_among(schema.primary_keys, path, what="in the primary key", deed="be dropped")
+    deed = "be dropped"
+    _check_not_among(schema.partition_keys, path, what="a partition column", deed=deed)
+    _check_not_among(schema.primary_keys, path, what="in the primary key", deed=deed)
 
     def drop(fields: Fields, name: str) -> Fields:
         place = place_of(fields, name, path=path)
@@ -150,6 +161,7 @@ def change_column_type(schema: TableSchema, change: ChangeColumnType, rules: Rul
     _check_not_among(schema.partition_keys, path, what="a partition column", deed=deed)
     _check_not_among(schema.primary_keys, path, what="in the primary key", deed=deed)
     _check_not_among(schema.bucket_keys, path, what="in the bucket key", deed=deed)
+    _check_not_among(key_indexed_columns(schema.options), path, what="indexed by key", deed=deed)
 
     def retype(kind: DataType) -> DataType:
         if kind.nullable and not target.nullable:
@@ -286,6 +298,14 @@ def _check_free(fields: Fields, name: str, *, path: Path) -> None:
 def _check_not_among(names: tuple[str, ...], path: Path, *, what: str, deed: str) -> None:
     if len(path) == 1 and path[0] in names:
         raise InvalidTableError(f"column {shown(path)} is {what} and cannot {deed}")
+
+
+def _blobs(schema: TableSchema) -> tuple[str, ...]:
+    return tuple(
+        field.name
+        for field in schema.fields
+        if isinstance(field.type, AtomicType) and field.type.root is TypeRoot.BLOB
+    )
 
 
 def _check_top_level(path: Path) -> None:

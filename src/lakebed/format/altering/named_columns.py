@@ -17,6 +17,7 @@ _TEXTS = re.compile(
     r"|fields\..+\.sequence-group|file-index\.[^.]+\.columns|pk-[a-z-]+\.index\.columns"
     r"|blob-field|blob-descriptor-field|blob-view-field|vector-field"
 )
+_KEY_INDEX = re.compile(r"pk-[a-z-]+\.index\.columns")
 _GROUP_KEY = re.compile(r"(fields\.)(.+)(\.sequence-group)")
 _INDEX_KEY = re.compile(r"(file-index\.[^.]+\.)(.+)(\.[^.]+)")
 _FIELD_FAMILY = "fields.<f>"
@@ -46,6 +47,12 @@ def options_naming(options: Mapping[str, str], name: str) -> list[str]:
         for key, text in options.items()
         if rename_in_options({key: text}, name, _NOBODY) != {key: text}
     ]
+
+
+def key_indexed_columns(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns with indexes in each bucket, whose files know them by name and type."""
+    texts = [text for key, text in options.items() if _KEY_INDEX.fullmatch(key)]
+    return tuple(name.strip() for text in texts for name in text.split(","))
 
 
 def _renamed_key(key: str, name: str, new_name: str) -> str:

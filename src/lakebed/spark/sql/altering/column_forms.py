@@ -134,7 +134,8 @@ def _position(cursor: Cursor) -> Position:
 def _action(cursor: Cursor) -> ColumnAction:
     path = cursor.names()
     if cursor.accept("TYPE"):
-        kind = type_text(cursor)
+        # Nothing may stand behind the type here; read with it, it would be lost.
+        kind = type_text(cursor, *_DESCRIPTORS)
         if not kind:
             raise cursor.error()
         return ColumnAction(path=path, type=kind)
