@@ -150,7 +150,7 @@ def unsupported_operation(operation: str, name: str) -> AnalysisException:
     return analysis_error(
         "UNSUPPORTED_FEATURE.TABLE_OPERATION",
         f"The feature is not supported: Table {name} does not support {operation} yet."
-        " Lakebed runs CREATE, ALTER, DROP, INSERT, DELETE, DESCRIBE, SHOW and CALL on its tables.",
+        " docs/sql.md lists the statements that run.",
         {"tableName": name, "operation": operation},
     )
 
