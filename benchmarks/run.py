@@ -31,6 +31,7 @@ NAMES = (
     "hot_bucket",
     "compaction",
     "spark_compaction",
+    "spark_merge",
     "compaction_memory",
     "import_time",
     "lost_commits",

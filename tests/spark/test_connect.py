@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 SUITES = (
     "test_statements",
     "test_inspecting",
+    "test_merge",
     "test_create_like",
     "test_tag_statements",
     "test_queries",

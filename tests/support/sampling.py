@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-SAMPLED: Final = 4
+SAMPLED: Final = 5
 FEW_CASES: Final = 3
 
 

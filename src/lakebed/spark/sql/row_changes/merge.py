@@ -142,6 +142,10 @@ class _Merge:
                 places = [each.where(f"{_CHOICE} >= 0").select(*self._places) for each in taken]
                 gone = reduce(DataFrame.unionAll, places) if places else None
             new = reduce(DataFrame.unionByName, rows) if rows else None
+            if new is not None:
+                # Each clause brings all partitions of the pairs, most of them empty.
+                lake = self.changed.lake
+                new = new.coalesce(lake.registry.parallelism(lake.spark))
             self.changed.commit(new, gone, operation=Operation.MERGE)
 
     @property
@@ -176,6 +180,14 @@ class _Merge:
                 f" FROM {sides[given]} LEFT ANTI JOIN {sides[there]} ON {condition}"
             )
         else:
+            if not self.statement.not_matched_by_source:
+                # An outer join that keeps the source moves all rows of the table; this need not.
+                table = self.splicing.query(
+                    f"SELECT {quoted((there,))}.* FROM {sides[there]}"
+                    f" LEFT SEMI JOIN {sides[given]} ON {condition}",
+                    lakebed_there=table,
+                    lakebed_given=source,
+                )
             text = (
                 f"SELECT struct({quoted((there,))}.*) AS {quoted((there,))},"
                 f" struct({quoted((given,))}.*) AS {quoted((given,))}, {_IS_THERE}, {_IS_GIVEN}"
