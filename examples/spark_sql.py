@@ -44,6 +44,22 @@ def show(spark: SparkSession, warehouse: Path) -> None:
     print([tuple(row) for row in changes.collect()])
     path = str(warehouse / "db.db" / "orders")
     print(spark.read.format("paimon").load(path).where("dt = '2026-01-02'").count())
+    change_rows(spark)
+
+
+def change_rows(spark: SparkSession) -> None:
+    """Rows that are updated, merged and deleted."""
+    spark.sql("UPDATE lake.db.orders SET total = round(total * 1.1, 2) WHERE id = 2")
+    spark.sql("""
+        MERGE INTO lake.db.orders AS t
+        USING (VALUES (1, 0.0, '2026-01-01'), (3, 7.0, '2026-01-03') AS s(id, total, dt)) AS s
+        ON t.id = s.id AND t.dt = s.dt
+        WHEN MATCHED AND s.total = 0 THEN DELETE
+        WHEN MATCHED THEN UPDATE SET total = s.total
+        WHEN NOT MATCHED THEN INSERT *
+    """)
+    spark.sql("DELETE FROM lake.db.orders WHERE id IN (SELECT id FROM range(3, 9))")
+    print([tuple(row) for row in spark.table("lake.db.orders").collect()])
 
 
 if __name__ == "__main__":

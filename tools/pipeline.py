@@ -85,7 +85,7 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "--sample", "-m", "variants and not stores"),
             *("-p", "no:xdist", "tests"),
         ),
-        share_seconds=210,
+        share_seconds=240,
         left_out="over Spark Connect, four of five cases of tests with more than three: "
         "pytest -m variants tests/spark/test_connect.py",
     ),
@@ -107,7 +107,7 @@ STAGES = (
     Stage(
         name="golden-spark",
         command=(PYTHON, "-m", "tools.golden", "--spark", "{seed}"),
-        share_seconds=130,
+        share_seconds=100,
         left_out="half of the tables, which it names; all of them: ./dev prove golden-spark "
         "--seconds 600 --from-seed 1",
     ),
