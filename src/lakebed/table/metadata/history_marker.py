@@ -11,7 +11,7 @@ marker was there, so that every expiry since then has given up, whatever copies 
 
 from dataclasses import dataclass
 
-from lakebed.errors import CommitConflictError, NotFoundError
+from lakebed.errors import CommitConflictError, NotFoundError, StorageError
 from lakebed.format.paths import TablePaths
 from lakebed.storage.file_io import FileIO, PutResult
 
@@ -51,7 +51,7 @@ class HistoryMarker:
 
         Raises:
             CommitConflictError: Another operation is under way or broke off.
-            StorageError: The store failed.
+            StorageError: The store failed, or did not say what it did.
         """
         result = self.file_io.put_if_absent(self.path, operation.encode())
         if result is PutResult.WRITTEN:
@@ -60,6 +60,9 @@ class HistoryMarker:
         found = lines[0] if lines else None
         if found == operation:
             return len(lines) > 1
+        if found is None and result is PutResult.UNKNOWN:
+            problem = "the store did not say whether it was written; nothing was changed"
+            raise StorageError(self.path, problem, retryable=True)
         raise CommitConflictError(
             f"{self.paths.location}: there can be no {operation} now. {self.told(found)}"
         )
