@@ -23,19 +23,17 @@ from lakebed.format.predicate.expressions import Expression
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.lsm.section_plan import Mask
 from lakebed.spark.conditions import spark_errors
-from lakebed.spark.lake import Lake, Travel
+from lakebed.spark.lake import NOW, Lake, Travel
 from lakebed.spark.lengths import length_errors
 from lakebed.spark.reader import split_frame
 from lakebed.spark.types import to_spark_schema
 from lakebed.spark.writer import write_changed
-from lakebed.table.compaction.buckets import bucket_files
-from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.planning.split import Split, SplitFile
 from lakebed.table.reading.placed_rows import FILE_NUMBER, ROW_NUMBER, PlacedReader
-from lakebed.table.reading.read import SplitReader
 from lakebed.table.reading.scan_source import SnapshotSource
 from lakebed.table.row_marks import mark_rows
+from lakebed.table.row_rewrites import removal
 from lakebed.table.table import Table
 from lakebed.table.writing.commit_message import CommitMessage
 
@@ -55,16 +53,23 @@ class ChangedTable:
         table: The table.
         parts: The same, opened.
         base: Its state when the statement began.
+        where: Rows for which it is not true need not be read; None for all.
     """
 
     lake: Lake
     table: Table
     parts: TableParts
     base: WriteBase
+    where: Expression | None = None
 
     @classmethod
-    def of(cls, lake: Lake, table: Table) -> "ChangedTable":
+    def of(cls, lake: Lake, table: Table, where: Expression | None = None) -> "ChangedTable":
         """A table as it is now.
+
+        Args:
+            lake: The session.
+            table: The table.
+            where: Which of its rows the statement may be about; None for all.
 
         Raises:
             UnsupportedError: Rows have ids that a rewrite by Spark would lose.
@@ -75,25 +80,22 @@ class ChangedTable:
                 f"{table.name}: rows of a table with row-tracking.enabled are not changed by this"
                 " statement; Table.update and Table.delete change them"
             )
-        return cls(lake, table, parts, parts.write_base())
+        return cls(lake, table, parts, parts.write_base(), where)
 
     @property
     def identity(self) -> list[str]:
         """The columns by which a row is known."""
         return list(self.table.primary_keys) or [FILE_NUMBER, ROW_NUMBER]
 
-    def frame(self, columns: Sequence[str], where: Expression | None = None) -> DataFrame:
+    def frame(self, columns: Sequence[str]) -> DataFrame:
         """Rows of the table, with their places where it has no primary key.
 
         Args:
             columns: Which columns, those of the primary key among them.
-            where: Rows for which it is not true need not come.
         """
         if self.table.primary_keys:
-            return self._keyed_frame(columns, where)
-        scan = self.parts.scan(SnapshotSource(snapshot=self.base.snapshot), where=where)
-        splits = [] if self.base.snapshot is None else scan.plan().splits
-        return self._placed_frame([file for split in splits for file in split.files], columns)
+            return self._keyed_frame(columns)
+        return self._placed_frame(list(self._files.values()), columns)
 
     def commit(
         self, rows: DataFrame | None, gone: DataFrame | None, *, operation: Operation
@@ -113,7 +115,7 @@ class ChangedTable:
                 if self.parts.options.deletion_vectors_enabled:
                     removing = self._marked(snapshot, places)
                 else:
-                    removing = self._removed(snapshot, places)
+                    removing = removal(self.parts, snapshot, set(self._paths(places)))
                     kept = self._kept(places)
                     rows = kept if rows is None else rows.unionByName(kept)
             return write_changed(
@@ -126,40 +128,35 @@ class ChangedTable:
                 operation=operation,
             )
 
-    def _keyed_frame(self, columns: Sequence[str], where: Expression | None) -> DataFrame:
+    def _keyed_frame(self, columns: Sequence[str]) -> DataFrame:
         snapshot = self.base.snapshot
         if snapshot is None:
             schema = to_spark_schema([self.table.schema.field(name) for name in columns])
             return self.lake.spark.createDataFrame([], schema)
-        travel = Travel(snapshot_id=snapshot.id)
-        if snapshot.schema_id != self.table.schema.id:
-            return self.lake.read(self.table, columns=columns, where=where)
-        return self.lake.read(self.table, columns=columns, where=where, travel=travel)
+        is_whole = snapshot.schema_id == self.table.schema.id
+        travel = Travel(snapshot_id=snapshot.id) if is_whole else NOW
+        return self.lake.read(self.table, columns=columns, where=self.where, travel=travel)
 
     @cached_property
     def _files(self) -> dict[str, SplitFile]:
-        """All live files, by path, in an order that does not change."""
+        """The live files that may hold rows that are meant, by path; their order numbers them."""
         if self.base.snapshot is None:
             return {}
-        scan = self.parts.scan(SnapshotSource(snapshot=self.base.snapshot))
+        scan = self.parts.scan(SnapshotSource(snapshot=self.base.snapshot), where=self.where)
         files = [file for split in scan.plan().splits for file in split.files]
-        return {file.path: file for file in sorted(files, key=lambda each: each.path)}
+        return {file.path: file for file in files}
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
         return {path: number for number, path in enumerate(self._files)}
-
-    def _reader(self, columns: Sequence[str]) -> SplitReader:
-        scan = self.parts.scan(SnapshotSource(snapshot=self.base.snapshot), columns=columns)
-        return scan.reader
 
     def _placed_frame(self, files: Sequence[SplitFile], columns: Sequence[str]) -> DataFrame:
         fields = to_spark_schema([self.table.schema.field(name) for name in columns]).fields
         schema = StructType([*fields, *_PLACE])
         if not files:
             return self.lake.spark.createDataFrame([], schema)
-        numbers = {file.path: self._numbers[file.path] for file in files}
-        reader = PlacedReader(reader=self._reader(columns), numbers=numbers)
+        scan = self.parts.scan(SnapshotSource(snapshot=self.base.snapshot), columns=columns)
+        reader = PlacedReader(reader=scan.reader, numbers=self._numbers)
         splits = [Split.of_file(file) for file in files]
         return split_frame(
             self.lake.spark, self.lake.registry, splits, reader=reader, schema=schema
@@ -178,23 +175,6 @@ class ChangedTable:
             return mask
 
         return mark_rows(self.parts, snapshot, self._paths(places), rows_of=rows_of)
-
-    def _removed(self, snapshot: Snapshot, places: Places) -> list[CommitMessage]:
-        """What takes the files away that hold rows that go."""
-        paths = set(self._paths(places))
-        names = {path.rpartition("/")[2] for path in paths}
-        messages: list[CommitMessage] = []
-        for stored in bucket_files(self.parts, snapshot, EveryPartition(), names=names):
-            found = [file for file in stored.files.values() if file.split_file.path in paths]
-            message = CommitMessage(
-                partition=stored.partition,
-                bucket=stored.bucket,
-                total_buckets=stored.total_buckets,
-                new_files=(),
-                deleted_files=tuple(file.meta for file in found),
-            )
-            messages += [message] if found else []
-        return messages
 
     def _kept(self, places: Places) -> DataFrame:
         """The rows of such files that stay."""

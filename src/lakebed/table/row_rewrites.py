@@ -3,7 +3,7 @@
 Files without such a row stay as they are.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 from lakebed.format.data_file_meta import DataFileMeta
 from lakebed.format.predicate.evaluation import true_rows
 from lakebed.format.predicate.expressions import Expression
+from lakebed.format.snapshot import Snapshot
 from lakebed.lsm.section_plan import Mask
 from lakebed.table.compaction.buckets import BucketFiles, StoredFile, bucket_files
 from lakebed.table.metadata.partitions import EveryPartition
@@ -60,10 +61,7 @@ def rewrite_matching(
         for one in map(Split.of_file, split.files)
         if scan.reader.count(one)
     }
-    names = {path.rpartition("/")[2] for path in matched}
-    stored = bucket_files(parts, base.snapshot, EveryPartition(), names=names)
-    found = (_of_bucket(each, matched) for each in stored)
-    buckets = [each for each in found if each is not None]
+    buckets = _buckets_of(parts, base.snapshot, matched)
     reader: SplitReader | RowTrackingReader = replace(scan.reader, predicate=None)
     if parts.options.row_tracking_enabled:
         metas = [meta for bucket in buckets for meta in bucket.metas]
@@ -123,10 +121,27 @@ class _ChangedFiles:
                 yield self.change(rows, true_rows(self.predicate, rows))
 
 
-def _of_bucket(stored: BucketFiles, matched: Mapping[str, Split]) -> "_BucketRewrite | None":
-    """The files of a bucket that are rewritten; None for none."""
-    files = [file for file in stored.files.values() if file.split_file.path in matched]
-    return _BucketRewrite(stored, files) if files else None
+def removal(parts: TableParts, snapshot: Snapshot, paths: Collection[str]) -> list[CommitMessage]:
+    """What takes data files away.
+
+    Args:
+        parts: The table.
+        snapshot: Where they are.
+        paths: Their paths.
+    """
+    return [bucket.deletion() for bucket in _buckets_of(parts, snapshot, paths)]
+
+
+def _buckets_of(
+    parts: TableParts, snapshot: Snapshot, paths: Collection[str]
+) -> list["_BucketRewrite"]:
+    """The buckets that hold some files, with these files alone."""
+    names = {path.rpartition("/")[2] for path in paths}
+    buckets = [
+        _BucketRewrite(stored, [f for f in stored.files.values() if f.split_file.path in paths])
+        for stored in bucket_files(parts, snapshot, EveryPartition(), names=names)
+    ]
+    return [bucket for bucket in buckets if bucket.files]
 
 
 @dataclass(frozen=True, slots=True)

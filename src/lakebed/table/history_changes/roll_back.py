@@ -17,9 +17,10 @@ Whoever reads meanwhile finds one snapshot after the other as the newest, each o
 crash in 4 leaves the branch at one of these, and a crash before as it was. The same rollback again
 ends it. A crash before 7 leaves files that nobody names, for orphan cleaning.
 
-Writers: a commit that is put before the last listing of 4 goes too. One that is put later sees the
-marker, or that the snapshot is gone that it builds on, and takes itself back. Where a rollback
-broke off nobody commits until it is repeated, for what is left above the target must not come back.
+Writers: a commit that is put before the last listing of 4 goes too. One that is put later stands on
+the target, or sees that the snapshot is gone that it builds on, and takes itself back. No commit
+begins while the marker is there: where a rollback broke off, what is left above the target must not
+come back.
 
 Expiry writes its copies, then looks for the tag of 1 and for the first snapshot that it keeps; a
 rollback puts the tag, then looks for copies. So of two that meet at least one sees the other, and

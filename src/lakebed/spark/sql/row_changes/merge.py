@@ -74,7 +74,7 @@ def merge(lake: Lake, statement: Merge, given: Arguments) -> DataFrame | None:
     )
     run.check()
     named = replace(statement, condition=with_aliases(statement.condition, names))
-    rows = upserted(table, named, source, aliases=run.aliases)
+    rows = upserted(changed, named, source, aliases=run.aliases)
     if rows is not None:
         changed.commit(rows, None, operation=Operation.MERGE)
     else:
@@ -238,15 +238,11 @@ class _Merge:
     @staticmethod
     def _bare_columns(rows: DataFrame, sides: tuple[str, ...]) -> list[str]:
         """The columns that need no alias before them."""
-        names = [name for side in sides for name in rows.select(f"{quoted((side,))}.*").columns]
-        lower = [name.lower() for name in names]
-        sides_lower = {side.lower() for side in sides}
-        return [
-            quoted((side, name))
-            for side in sides
-            for name in rows.select(f"{quoted((side,))}.*").columns
-            if lower.count(name.lower()) == 1 and name.lower() not in sides_lower
+        found = [
+            (side, name) for side in sides for name in rows.select(f"{quoted((side,))}.*").columns
         ]
+        taken = [*map(str.lower, sides), *(name.lower() for _, name in found)]
+        return [quoted(each) for each in found if taken.count(each[1].lower()) == 1]
 
     def _check_single(self, both: DataFrame | None) -> None:
         """Refuses a row of the table for which several rows of the source say what it becomes."""

@@ -44,8 +44,9 @@ def update(lake: Lake, statement: Update, given: Arguments) -> DataFrame | None:
         column: with_aliases(text, dict.fromkeys(names, alias)) for column, text in texts.items()
     }
     condition = with_aliases(statement.condition or "TRUE", dict.fromkeys(names, alias))
+    where = find_predicate(lake, table, bare(condition, alias))
     with spark_errors():
-        changed = ChangedTable.of(lake, table)
+        changed = ChangedTable.of(lake, table, where)
         if table.primary_keys:
             check_updatable(changed.parts, changed.base, frozenset(values))
             if not keeps_newest(merging_of(table.schema, changed.parts.texts)):
@@ -70,8 +71,8 @@ def delete(lake: Lake, statement: Delete, given: Arguments) -> DataFrame | None:
     if name is None:
         return None
     table = lake.load(name)
-    own = bare(statement.condition or "TRUE", statement.alias or name.table)
-    predicate = find_predicate(lake, table, own)
+    alias = statement.alias or name.table
+    predicate = find_predicate(lake, table, bare(statement.condition or "TRUE", alias))
     if predicate is not None:
         with spark_errors():
             if statement.condition is None and not _tells_every_delete(table):
@@ -80,7 +81,6 @@ def delete(lake: Lake, statement: Delete, given: Arguments) -> DataFrame | None:
                 table.delete(predicate)
         return lake.empty()
     names = qualifiers_of(name, statement.alias)
-    alias = statement.alias or name.table
     condition = with_aliases(statement.condition or "TRUE", dict.fromkeys(names, alias))
     with spark_errors():
         changed = ChangedTable.of(lake, table)
@@ -114,12 +114,10 @@ def _found(
         for each in table.schema.names
     ]
     places = [] if table.primary_keys else changed.identity
-    where = find_predicate(changed.lake, table, bare(condition, alias))
-    rows = changed.frame(table.schema.names, where)
     found = splicing.query(
         f"SELECT {', '.join([*outputs, *(quoted((alias, each)) for each in places)])}"
         f" FROM {{lakebed_rows}} AS {quoted((alias,))} WHERE {splicing.piece(condition)}",
-        lakebed_rows=rows,
+        lakebed_rows=changed.frame(table.schema.names),
     )
     return found.toDF(*(f"_{index}" for index in range(len(outputs))), *places)
 

@@ -13,25 +13,26 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from lakebed.options.choices import ChangelogProducer, MergeEngine
+from lakebed.spark.changed_table import ChangedTable
 from lakebed.spark.names import quoted
 from lakebed.spark.sql.row_changes.frames import aligned
 from lakebed.spark.sql.row_changes.statements import InsertClause, Merge, UpdateClause
 from lakebed.spark.sql.tokens import Token, closing_index, tokenize
-from lakebed.table.table import Table
 
 
 def upserted(
-    table: Table, statement: Merge, source: DataFrame, *, aliases: tuple[str, str]
+    changed: ChangedTable, statement: Merge, source: DataFrame, *, aliases: tuple[str, str]
 ) -> DataFrame | None:
     """The rows that a MERGE puts, whatever there is; None where that depends on what there is.
 
     Args:
-        table: The table.
+        changed: The table.
         statement: The statement.
         source: The rows of its source.
         aliases: Of the table and of the source.
     """
-    if not _takes_whole_rows(table, statement):
+    table = changed.table
+    if not _takes_whole_rows(changed, statement):
         return None
     columns = {name.lower(): name for name in source.columns}
     keys = {key.lower(): key.lower() for key in table.primary_keys}
@@ -107,9 +108,9 @@ def _pair(tokens: list[Token], aliases: tuple[str, str]) -> tuple[str, str] | No
     return None
 
 
-def _takes_whole_rows(table: Table, statement: Merge) -> bool:
-    options = table.parts().options
-    if not table.primary_keys or options.merge_engine is not MergeEngine.DEDUPLICATE:
+def _takes_whole_rows(changed: ChangedTable, statement: Merge) -> bool:
+    options = changed.parts.options
+    if not changed.table.primary_keys or options.merge_engine is not MergeEngine.DEDUPLICATE:
         return False
     if options.changelog_producer is ChangelogProducer.INPUT:
         return False
