@@ -57,6 +57,8 @@ class Fingerprints:
     @classmethod
     def of(cls, entries: pa.Table) -> "Fingerprints":
         """Those of the entries (partition, bucket, level, file name)."""
+        if not entries.num_rows:
+            return cls.joined([])
         first, second = _fingerprints(entries)
         return _sorted(cls(first, second, np.arange(len(first))))
 
@@ -87,24 +89,23 @@ def _sorted(prints: Fingerprints) -> Fingerprints:
 
 def _fingerprints(entries: pa.Table) -> list[Words]:
     """A word of each entry for each of the seeds."""
-    names = pl.Series(entries.column("file_name"))
+    names = _hashed(pl.Series(entries.column("file_name")))
     encoded = entries.column("partition").combine_chunks().dictionary_encode()
-    partitions, of_partition = pl.Series(encoded.dictionary), encoded.indices.to_numpy()
+    partitions, of_partition = _hashed(pl.Series(encoded.dictionary)), encoded.indices.to_numpy()
     bucket, level = (entries.column(name).to_numpy().astype(np.int64) for name in _PLACE)
     places = ((bucket << 32) ^ level).view(np.uint64)
     return [
-        _mixed(
-            _mixed(_hashed(names, seed), _hashed(partitions, seed)[of_partition], seed),
-            places,
-            seed,
-        )
-        for seed in _SEEDS
+        _mixed(_mixed(name, partition[of_partition], seed), places, seed)
+        for seed, name, partition in zip(_SEEDS, names, partitions, strict=True)
     ]
 
 
-def _hashed(values: pl.Series, seed: int) -> Words:
-    hashed: Words = values.hash(seed).to_numpy()
-    return hashed
+def _hashed(values: pl.Series) -> list[Words]:
+    """A word of each value for each of the seeds, all of them in one query."""
+    by_seed = values.to_frame("value").select(
+        pl.col("value").hash(seed).alias(str(seed)) for seed in _SEEDS
+    )
+    return [words.to_numpy() for words in by_seed.get_columns()]
 
 
 def _mixed(words: Words, others: Words, seed: int) -> Words:
