@@ -225,6 +225,26 @@ def test_both_make_the_same_schema_and_read_and_write_on(
     check_alike(referee, ours)
 
 
+def test_java_reads_and_writes_a_replaced_table_and_its_old_snapshots(
+    referee: Referee, tmp_path: Path
+) -> None:
+    path = make(tmp_path, **KEYED)
+    before = referee.read(path).rows
+    catalog = lakebed.load_catalog(warehouse=str(tmp_path))
+    catalog.replace_table(
+        "db.t",
+        schema=lakebed.schema([*COLUMNS[:2], ("w", "ROW<a INT>"), COLUMNS[-1]]),
+        primary_key=["id", "v", "dt"],
+        partition_by=["dt"],
+        options={"bucket": 3},
+    )
+    assert referee.read(path).rows == []
+    referee.write(path, [["+I", [1, 2, [3], "d"]]])
+    check_alike(referee, path)
+    first = lakebed.load_table(str(path)).snapshots()[0].id
+    assert referee.read(path, options={"scan.snapshot-id": str(first)}).rows == before
+
+
 @pytest.mark.parametrize("change", REFUSED, ids=repr)
 def test_both_refuse(referee: Referee, tmp_path: Path, change: SchemaChange) -> None:
     path = make(tmp_path, **KEYED)

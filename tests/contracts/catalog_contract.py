@@ -11,6 +11,7 @@ import pytest
 from lakebed.catalog.catalog import Catalog
 from lakebed.errors import (
     AlreadyExistsError,
+    CommitConflictError,
     InvalidArgumentError,
     InvalidTableError,
     NotFoundError,
@@ -155,6 +156,65 @@ class CatalogContract:
         catalog.create_database("db")
         with pytest.raises(InvalidArgumentError, match="no table name"):
             catalog.load_table(name)
+
+    def test_a_replaced_table_is_another_one_with_its_old_snapshots(self, catalog: Catalog) -> None:
+        catalog.create_database("db")
+        old = catalog.create_table("db.t", schema=SCHEMA, options={"write-only": True})
+        old.append(ROWS)
+        new = catalog.replace_table(
+            "db.t",
+            schema=schema([("v", "STRING"), ("id", "INT"), ("w", "ROW<a INT>")]),
+            primary_key=["id"],
+            options={"bucket": 2},
+            comment="new",
+        )
+        found = catalog.load_table("db.t")
+        assert found.schema == new.schema
+        assert (found.schema.id, found.primary_keys, found.comment) == (1, ["id"], "new")
+        assert dict(found.options) == {"bucket": "2"}
+        # `v` is as it was, `id` has another type.
+        assert [field.id for field in found.schema.fields] == [1, 2, 3]
+        assert found.schema.highest_field_id == 4
+        assert found.scan().count() == 0
+        found.upsert(pa.table({"v": ["x"], "id": pa.array([1], "int32"), "w": [{"a": 1}]}))
+        assert found.scan(["id", "v"]).to_arrow().to_pylist() == [{"id": 1, "v": "x"}]
+        assert found.scan(snapshot_id=1).to_arrow().to_pylist() == ROWS.to_pylist()
+        assert found.check().is_clean
+
+    def test_a_table_that_cannot_be_replaced_stays_as_it_is(self, catalog: Catalog) -> None:
+        catalog.create_database("db")
+        table = catalog.create_table("db.t", schema=SCHEMA, partition_by=["v"])
+        table.append(ROWS)
+        columns = SCHEMA
+        with pytest.raises(InvalidTableError, match=r"partitioned by \(v\), its repl"):
+            catalog.replace_table("db.t", schema=columns)
+        with pytest.raises(InvalidTableError, match="partition column 'v'"):
+            catalog.replace_table(
+                "db.t", schema=schema([("id", "BIGINT"), ("v", "INT")]), partition_by=["v"]
+            )
+        with pytest.raises(InvalidTableError):
+            catalog.replace_table("db.t", schema=columns, partition_by=["v"], primary_key=["no"])
+        with pytest.raises(InvalidTableError, match="no option"):
+            catalog.replace_table(
+                "db.t", schema=columns, partition_by=["v"], options={"no-such-option": "1"}
+            )
+        with pytest.raises(NotFoundError, match="There is t"):
+            catalog.replace_table("db.tt", schema=columns)
+        with pytest.raises(InvalidArgumentError, match="branch"):
+            catalog.replace_table("db.t$branch_b", schema=columns)
+        found = catalog.load_table("db.t")
+        assert found.schema == table.schema
+        assert found.scan().to_arrow().sort_by("id").to_pylist() == ROWS.to_pylist()
+        assert len(found.snapshots()) == 1
+
+    def test_a_table_whose_schema_others_changed_is_not_replaced(self, catalog: Catalog) -> None:
+        catalog.create_database("db")
+        catalog.create_table("db.t", schema=SCHEMA).append(ROWS)
+        late = catalog.replacement("db.t", schema=SCHEMA)
+        catalog.alter_table("db.t", [AddColumn("w", "INT")])
+        with pytest.raises(CommitConflictError, match="nothing was replaced"):
+            late.carry_out()
+        assert catalog.load_table("db.t").scan().count() == 2
 
     def test_rename_moves_the_table_with_its_rows(self, catalog: Catalog) -> None:
         catalog.create_database("db")

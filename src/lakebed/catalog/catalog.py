@@ -8,6 +8,7 @@ import pyarrow as pa
 from lakebed.format.altering.changes import SchemaChange
 from lakebed.format.schema_definition import Schema
 from lakebed.options.values import OptionValue
+from lakebed.table.replacing import Replacement
 from lakebed.table.table import Table
 
 
@@ -78,6 +79,53 @@ class Catalog(Protocol):
             InvalidTableError: A schema, key or option that cannot be.
             NotFoundError: There is no such database.
             UnsupportedError: An option that Lakebed would not act on.
+        """
+        ...
+
+    def replacement(
+        self,
+        name: str,
+        *,
+        schema: pa.Schema | Schema,
+        primary_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+    ) -> Replacement:
+        """Prepares that a table becomes another one; for engines that write its first rows.
+
+        Nothing has changed until it is carried out. Arguments and errors as of `replace_table`.
+        """
+        ...
+
+    def replace_table(
+        self,
+        name: str,
+        *,
+        schema: pa.Schema | Schema,
+        primary_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+    ) -> Table:
+        """Gives a table other columns, keys and options, and no rows; it keeps its history.
+
+        Older snapshots and tags can be read as before. Columns keep their ids where name and type
+        are the same. Arguments as of `create_table`.
+
+        Args:
+            name: `database.table`.
+            schema: The columns.
+            primary_key: Key columns.
+            partition_by: Partition columns, which have to be those of the table.
+            options: Options of the format; none of the table's stays.
+            comment: The table's comment.
+
+        Raises:
+            CommitConflictError: Others changed the schema meanwhile.
+            InvalidTableError: A schema, key or option that cannot be; nothing was changed.
+            NotFoundError: There is no such table or database.
+            UnsupportedError: An option that Lakebed would not act on; nothing was changed.
         """
         ...
 

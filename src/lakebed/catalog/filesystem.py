@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lakebed.catalog.creation import create_at
+from lakebed.catalog.creation import checked_schema, create_at
 from lakebed.catalog.global_tables import (
     SYSTEM_DATABASE,
     check_not_system,
@@ -28,6 +28,7 @@ from lakebed.options.values import OptionValue
 from lakebed.storage.file_io import FileIO
 from lakebed.table.altering import alter_table
 from lakebed.table.metadata.schemas import Schemas
+from lakebed.table.replacing import Replacement
 from lakebed.table.session import Session
 from lakebed.table.table import Table
 
@@ -132,6 +133,51 @@ class FilesystemCatalog:
             if not ignore_if_exists:
                 raise
         return self.load_table(name)
+
+    def replacement(
+        self,
+        name: str,
+        *,
+        schema: pa.Schema | Schema,
+        primary_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+    ) -> Replacement:
+        """Checks the schema as that of a new table, under the id after the newest."""
+        table = self._load(self._plain(name))
+        built = checked_schema(
+            schema,
+            session=self.session,
+            primary_key=primary_key,
+            partition_by=partition_by,
+            options=options,
+            comment=comment,
+            before=table.schema,
+        )
+        return Replacement.of(table, built)
+
+    def replace_table(
+        self,
+        name: str,
+        *,
+        schema: pa.Schema | Schema,
+        primary_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+    ) -> Table:
+        """Empties the table in a snapshot, then puts its next schema."""
+        replacement = self.replacement(
+            name,
+            schema=schema,
+            primary_key=primary_key,
+            partition_by=partition_by,
+            options=options,
+            comment=comment,
+        )
+        replacement.carry_out()
+        return replacement.new
 
     def drop_table(self, name: str, *, ignore_if_not_exists: bool = False) -> None:
         """Deletes the table's directory."""

@@ -60,9 +60,9 @@ def build_schema(
     primary_keys: Sequence[str] = (),
     partition_keys: Sequence[str] = (),
     comment: str | None = None,
-    schema_id: int = 0,
+    before: TableSchema | None = None,
 ) -> TableSchema:
-    """The validated schema of a new table.
+    """The validated schema of a new table, or of one that takes the place of another.
 
     Args:
         fields: The columns; their ids are given anew.
@@ -72,7 +72,8 @@ def build_schema(
         primary_keys: Names of the key columns, which become NOT NULL.
         partition_keys: Names of the partition columns.
         comment: The table's comment.
-        schema_id: The id of the schema file.
+        before: The schema that it replaces, whose columns keep their ids where name and type are
+            the same; no other column gets an id that was in use.
 
     Raises:
         InvalidTableError: No such table can be.
@@ -80,10 +81,14 @@ def build_schema(
     rest = dict(options)
     primary = _keys_of(PRIMARY_KEY_OPTION, primary_keys, options=rest)
     partition = _keys_of(PARTITION_OPTION, partition_keys, options=rest)
-    ids = FieldIds()
-    columns = tuple(_column(field, ids, is_key=field.name in primary) for field in fields)
+    ids = FieldIds() if before is None else FieldIds(before.highest_field_id)
+    known = {} if before is None else {field.name: field for field in before.fields}
+    columns = tuple(
+        _column(field, ids, is_key=field.name in primary, known=known.get(field.name))
+        for field in fields
+    )
     built = TableSchema(
-        id=schema_id,
+        id=0 if before is None else before.id + 1,
         fields=columns,
         highest_field_id=ids.highest,
         partition_keys=partition,
@@ -130,12 +135,22 @@ def assign_ids(kind: DataType, ids: FieldIds) -> DataType:
             return replace(kind, fields=tuple(_nested_field(field, ids) for field in kind.fields))
 
 
-def _column(field: DataField, ids: FieldIds, *, is_key: bool) -> DataField:
-    field_id = ids.next()
-    kind = assign_ids(field.type, ids)
+def _column(field: DataField, ids: FieldIds, *, is_key: bool, known: DataField | None) -> DataField:
+    if known is not None and _is_same(known.type, field.type):
+        field_id = known.id
+        kind = with_nullability(known.type, nullable=field.type.nullable)
+    else:
+        field_id = ids.next()
+        kind = assign_ids(field.type, ids)
     if is_key:
         kind = with_nullability(kind, nullable=False)
     return replace(field, id=field_id, type=kind)
+
+
+def _is_same(one: DataType, other: DataType) -> bool:
+    """Whether two types differ in ids at most, and in whether null is a value."""
+    bare = (assign_ids(with_nullability(each, nullable=True), FieldIds()) for each in (one, other))
+    return next(bare) == next(bare)
 
 
 def _nested_field(field: DataField, ids: FieldIds) -> DataField:

@@ -7,7 +7,6 @@ from pyspark.sql import Column, DataFrame
 
 from lakebed.spark import frames
 from lakebed.spark.calls import Calls, calls_of
-from lakebed.spark.conditions import unsupported_operation
 from lakebed.spark.lake import Lake, find_lake
 from lakebed.spark.names import TableName
 from lakebed.spark.session_patches import Method, Patch
@@ -183,8 +182,8 @@ def _writer_insert_into(original: Method) -> Method:
     return insert_into
 
 
-def _writing_to(action: Callable[..., None] | None) -> Patch:
-    """An action of `writeTo`; None for one that Lakebed lacks."""
+def _writing_to(action: Callable[..., None]) -> Patch:
+    """An action of `writeTo`."""
 
     def patch(original: Method) -> Method:
         def method(self: object, *args: Column | str) -> None:
@@ -194,8 +193,6 @@ def _writing_to(action: Callable[..., None] | None) -> Patch:
                 found = lake.resolve_text(calls.table)
             if lake is None or found is None:
                 original(self, *args)
-            elif action is None:
-                raise unsupported_operation(original.__name__, str(found))
             else:
                 action(lake, calls, found, *args)
 
@@ -236,6 +233,6 @@ WRITER_V2: Mapping[str, Patch] = {
     "append": _writing_to(frames.append),
     "overwrite": _writing_to(frames.overwrite),
     "overwritePartitions": _writing_to(frames.overwrite_partitions),
-    "replace": _writing_to(None),
-    "createOrReplace": _writing_to(None),
+    "replace": _writing_to(frames.replace),
+    "createOrReplace": _writing_to(frames.create_or_replace),
 }

@@ -6,6 +6,7 @@ from typing import Literal
 from pyspark.sql import Column, DataFrame
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.format.snapshot import Operation
 from lakebed.options.catalogue import TABLE_OPTIONS
 from lakebed.spark.alignment import align_by_position
 from lakebed.spark.calls import Calls
@@ -13,6 +14,7 @@ from lakebed.spark.conditions import analysis_error, spark_errors, unsupported_o
 from lakebed.spark.evolution import MERGE_OPTIONS, onto_table
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName
+from lakebed.spark.new_table import NewTable
 from lakebed.spark.places import Place
 from lakebed.spark.types import to_table_schema
 from lakebed.table.table import Table
@@ -67,17 +69,11 @@ def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
 
 def save_table(lake: Lake, calls: Calls, name: TableName) -> None:
     """`write.saveAsTable(name)`: makes the table where there is none."""
-    frame = _frame(calls)
     mode = _mode(calls)
     _refuse_unsupported(calls, str(name))
     _refuse_other_format(calls, str(name))
     if not lake.exists(name):
-        table = lake.create(
-            name,
-            frame.schema,
-            partition_by=_names(frame, calls.partition_by),
-            properties=_own_options(calls.options),
-        )
+        table = lake.create(name, _new_table(calls))
         mode = "append"
     elif mode == "error":
         raise _already_exists(str(name))
@@ -127,18 +123,35 @@ def overwrite_partitions(lake: Lake, calls: Calls, name: TableName) -> None:
 
 def create(lake: Lake, calls: Calls, name: TableName) -> None:
     """`writeTo(name).create()`."""
-    frame = _frame(calls)
     _refuse_unsupported(calls, str(name))
     _refuse_other_format(calls, str(name))
     if lake.exists(name):
         raise _already_exists(str(name))
-    table = lake.create(
-        name,
-        frame.schema,
+    table = lake.create(name, _new_table(calls))
+    _write(lake, calls, table, mode="append")
+
+
+def replace(lake: Lake, calls: Calls, name: TableName) -> None:
+    """`writeTo(name).replace()`."""
+    _refuse_unsupported(calls, str(name))
+    _refuse_other_format(calls, str(name))
+    operation = Operation.REPLACE_TABLE_AS_SELECT
+    lake.replace_table(name, _new_table(calls), frame=_frame(calls), operation=operation)
+
+
+def create_or_replace(lake: Lake, calls: Calls, name: TableName) -> None:
+    """`writeTo(name).createOrReplace()`."""
+    (replace if lake.exists(name) else create)(lake, calls, name)
+
+
+def _new_table(calls: Calls) -> NewTable:
+    """A table for the rows of a frame, defined as the writer says."""
+    frame = _frame(calls)
+    return NewTable(
+        schema=frame.schema,
         partition_by=_names(frame, calls.partition_by),
         properties={**_own_options(calls.options), **calls.properties},
     )
-    _write(lake, calls, table, mode="append")
 
 
 def _existing(lake: Lake, calls: Calls, name: TableName) -> Table:

@@ -20,21 +20,21 @@ from lakebed.catalog.catalog import Catalog
 from lakebed.errors import InvalidArgumentError, NotFoundError
 from lakebed.format.predicate.expressions import Expression
 from lakebed.format.schema import TableSchema
-from lakebed.format.schema_definition import Schema
-from lakebed.spark.conditions import spark_errors, table_not_found, unknown_column
+from lakebed.format.snapshot import Operation
+from lakebed.spark.conditions import spark_errors, table_not_found
 from lakebed.spark.lengths import length_errors
 from lakebed.spark.names import TableName, quoted, split_name
+from lakebed.spark.new_table import NewTable
 from lakebed.spark.places import scan_options
 from lakebed.spark.reader import scan_frame
 from lakebed.spark.registry import Registry, find_registry
-from lakebed.spark.types import to_arrow_schema, to_table_schema
-from lakebed.spark.writer import write_frame
+from lakebed.spark.types import to_arrow_schema
+from lakebed.spark.writer import write_frame, write_replacement
 from lakebed.table.reading.scan import Scan
 from lakebed.table.table import Table
 
 _TIME_ZONE = "spark.sql.session.timeZone"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
-_PRIMARY_KEY = "primary-key"
 _VERSION = "scan.version"
 
 
@@ -165,6 +165,7 @@ class Lake:
         mode: Literal["append", "overwrite", "dynamic"] = "append",
         partition: Mapping[str, object] | None = None,
         is_small: bool = False,
+        operation: Operation | None = None,
     ) -> None:
         """Writes aligned rows to a table."""
         with spark_errors(), length_errors():
@@ -175,6 +176,7 @@ class Lake:
                 overwrite="dynamic" if mode == "dynamic" else partition,
                 is_overwrite=mode != "append",
                 is_small=is_small,
+                operation=operation,
             )
 
     def overwrite_mode(self, option: str | None = None) -> Literal["overwrite", "dynamic"]:
@@ -183,33 +185,35 @@ class Lake:
         return "dynamic" if mode.lower() == "dynamic" else "overwrite"
 
     def create(
-        self,
-        name: TableName,
-        schema: StructType,
-        *,
-        partition_by: Sequence[str] = (),
-        properties: Mapping[str, str] | None = None,
-        comment: str | None = None,
-        defaults: Mapping[str, str] | None = None,
-        ignore_if_exists: bool = False,
+        self, name: TableName, definition: NewTable, *, ignore_if_exists: bool = False
     ) -> Table:
-        """Makes a table, its keys among the properties as in SQL; defaults are texts by column."""
-        options = dict(properties or {})
-        keys = [key.strip() for key in options.pop(_PRIMARY_KEY, "").split(",") if key.strip()]
-        comment = options.pop("comment", comment)
-        options.pop("provider", None)
-        columns = [_own_name(key, schema) for key in partition_by]
+        """Makes a table."""
         with spark_errors(name.catalog):
             table = self.catalog(name).create_table(
-                name.identifier,
-                schema=_with_defaults(to_table_schema(schema), defaults or {}),
-                primary_key=[_own_name(key, schema) for key in keys],
-                partition_by=columns,
-                options=options,
-                comment=comment,
-                ignore_if_exists=ignore_if_exists,
+                name.identifier, ignore_if_exists=ignore_if_exists, **definition.arguments()
             )
         return replace(table, name=f"{name.catalog}.{name.identifier}")
+
+    def replace_table(
+        self,
+        name: TableName,
+        definition: NewTable,
+        *,
+        frame: DataFrame | None = None,
+        operation: Operation,
+    ) -> None:
+        """Makes another table of one that is there, with the rows of a frame or without any.
+
+        Raises:
+            AnalysisException: TABLE_OR_VIEW_NOT_FOUND; whatever a new table is refused for.
+        """
+        self.load(name)
+        with spark_errors(name.catalog), length_errors():
+            replacement = self.catalog(name).replacement(name.identifier, **definition.arguments())
+            if frame is None:
+                replacement.carry_out()
+            else:
+                write_replacement(frame, replacement, self.registry, operation=operation)
 
     def empty(self) -> DataFrame:
         """What a statement without an answer returns."""
@@ -251,19 +255,6 @@ def _with_version(options: Mapping[str, str], version: str) -> dict[str, str]:
     if _VERSION in options:
         raise InvalidArgumentError(f"VERSION AS OF and {_VERSION!r} both say what to read")
     return {**options, _VERSION: version}
-
-
-def _with_defaults(schema: Schema, defaults: Mapping[str, str]) -> Schema:
-    fields = (replace(each, default_value=defaults.get(each.name)) for each in schema.fields)
-    return Schema(fields=tuple(fields))
-
-
-def _own_name(name: str, schema: StructType) -> str:
-    """The column's name as the schema spells it."""
-    names = {field.name.lower(): field.name for field in schema.fields}
-    if name.lower() not in names:
-        raise unknown_column(name, schema.names)
-    return names[name.lower()]
 
 
 def database_name(catalog: str, database: str) -> str:

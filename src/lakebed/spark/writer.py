@@ -31,6 +31,7 @@ from lakebed.table.committing import commit, delete_written
 from lakebed.table.compaction.after_write import compact_written
 from lakebed.table.partition_life.after_write import age_partitions, check_partitions
 from lakebed.table.parts import TableParts, WriteBase
+from lakebed.table.replacing import Replacement
 from lakebed.table.routers import rows_writer
 from lakebed.table.row_changes import append_changes, overwrite_changes
 from lakebed.table.stored_keys import RowsAmongKeys
@@ -73,6 +74,7 @@ def write_frame(
     overwrite: Overwrite = None,
     is_overwrite: bool = False,
     is_small: bool = False,
+    operation: Operation | None = None,
 ) -> Snapshot | None:
     """Writes the rows of a frame and commits them.
 
@@ -84,6 +86,7 @@ def write_frame(
             columns those partitions, `"dynamic"` those that the rows are in.
         is_overwrite: Whether rows are replaced.
         is_small: Whether the rows can be written here in the driver.
+        operation: What the user asked for; None for a write or an overwrite.
 
     Raises:
         InvalidDataError: Rows that the schema forbids; nothing was written.
@@ -100,7 +103,12 @@ def write_frame(
     else:
         messages = _written(frame, registry, parts=parts, base=base)
     snapshot = commit_written(
-        parts, messages, base=base, overwrite=overwrite, is_overwrite=is_overwrite
+        parts,
+        messages,
+        base=base,
+        overwrite=overwrite,
+        is_overwrite=is_overwrite,
+        operation=operation,
     )
     _follow_up(frame.sparkSession, registry, parts, messages=messages, snapshot=snapshot)
     return snapshot
@@ -145,6 +153,37 @@ def write_changed(  # noqa: PLR0917 - what is written, where, and who writes
     return snapshot
 
 
+def write_replacement(
+    frame: DataFrame, replacement: Replacement, registry: Registry, *, operation: Operation
+) -> Snapshot | None:
+    """Writes the rows of a table's replacement, then replaces it, then commits them.
+
+    The frame may read the table: all is read before anything of it changes.
+
+    Args:
+        frame: The rows; columns are those of the replacement, by name.
+        replacement: The table, and what takes its place.
+        registry: The session's registry.
+        operation: What the user asked for.
+
+    Raises:
+        InvalidDataError: Rows that the schema forbids; nothing was changed.
+        CommitConflictError: Others changed the table; the message says what it is now.
+    """
+    parts = replacement.new.parts()
+    base = parts.write_base().for_overwrite()
+    messages = _written(frame, registry, parts=parts, base=base)
+    try:
+        check_partitions(parts, messages)
+        replacement.carry_out()
+    except BaseException:
+        delete_written(parts, messages)
+        raise
+    snapshot = commit_written(parts, messages, base=base, is_overwrite=True, operation=operation)
+    _follow_up(frame.sparkSession, registry, parts, messages=messages, snapshot=snapshot)
+    return snapshot
+
+
 def _written(
     frame: DataFrame, registry: Registry, *, parts: TableParts, base: WriteBase
 ) -> list[CommitMessage]:
@@ -174,6 +213,7 @@ def commit_written(
     base: WriteBase,
     overwrite: Overwrite = None,
     is_overwrite: bool,
+    operation: Operation | None = None,
 ) -> Snapshot | None:
     """Commits what tasks wrote; arguments and errors as `write_frame`.
 
@@ -183,14 +223,16 @@ def commit_written(
         base: What the tasks started from.
         overwrite: What to replace.
         is_overwrite: Whether rows are replaced.
+        operation: What the user asked for; None for a write or an overwrite.
     """
     check_partitions(parts, messages)
     if not is_overwrite:
-        added = append_changes(parts, messages, base=base, operation=Operation.WRITE)
+        asked = operation or Operation.WRITE
+        added = append_changes(parts, messages, base=base, operation=asked)
         return commit(parts, added, messages)
     try:
         replaced = overwrite_changes(
-            parts, messages, partition=overwrite, operation=Operation.OVERWRITE
+            parts, messages, partition=overwrite, operation=operation or Operation.OVERWRITE
         )
     except LakebedError:
         delete_written(parts, messages)

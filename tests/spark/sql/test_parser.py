@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from pyspark.errors import ParseException
 
+from lakebed.spark.sql.creating.statements import CreateTable, Making
 from lakebed.spark.sql.parser import parse_statement
 from lakebed.spark.sql.row_changes.statements import Assignment, DeleteClause, Merge, Update
 from lakebed.spark.sql.statements import (
     Call,
     CallArgument,
     CreateDatabase,
-    CreateTable,
     CreateTemporaryView,
     Delete,
     Describe,
@@ -101,7 +101,20 @@ def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
         ("CREATE TABLE l.d.t AS (SELECT 1)", CreateTable(name=T, query="(SELECT 1)")),
         (
             "CREATE TABLE IF NOT EXISTS l.d.t USING paimon SELECT 1",
-            CreateTable(name=T, if_not_exists=True, provider="paimon", query="SELECT 1"),
+            CreateTable(
+                name=T,
+                making=Making.CREATE_IF_NOT_EXISTS,
+                provider="paimon",
+                query="SELECT 1",
+            ),
+        ),
+        (
+            "REPLACE TABLE l.d.t (a INT)",
+            CreateTable(name=T, making=Making.REPLACE, columns="a INT"),
+        ),
+        (
+            "CREATE OR REPLACE TABLE l.d.t AS SELECT 1",
+            CreateTable(name=T, making=Making.CREATE_OR_REPLACE, query="SELECT 1"),
         ),
         ("INSERT INTO l.d.t VALUES (1) -- end", insert("VALUES (1)")),
         ("INSERT INTO TABLE l.d.t (a, `b`) SELECT 1, 2", insert("SELECT 1, 2", columns=("a", "b"))),

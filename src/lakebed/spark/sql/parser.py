@@ -3,21 +3,17 @@
 A clause that Lakebed lacks gives `Unsupported`, never a statement without it.
 """
 
-from collections.abc import Callable
-
 from lakebed.spark.sql.altering import forms as altering
 from lakebed.spark.sql.clauses import (
     call_arguments,
     column_list,
     is_query,
-    partition_columns,
     pattern,
     place,
-    properties,
     static_partition,
     whole_partition,
 )
-from lakebed.spark.sql.creating.forms import create_table_like
+from lakebed.spark.sql.creating import forms as creating
 from lakebed.spark.sql.cursor import Cursor
 from lakebed.spark.sql.forms import Forms, Parse
 from lakebed.spark.sql.inspecting import forms as inspecting
@@ -25,7 +21,6 @@ from lakebed.spark.sql.row_changes import forms as row_changes
 from lakebed.spark.sql.statements import (
     Call,
     CreateDatabase,
-    CreateTable,
     CreateTemporaryView,
     Delete,
     DropDatabase,
@@ -56,14 +51,12 @@ _TARGETED = (
     ("COPY", "INTO"),
     ("CREATE", "VIEW"),
     ("CREATE", "OR", "REPLACE", "VIEW"),
-    ("CREATE", "OR", "REPLACE", "TABLE"),
     ("DROP", "VIEW"),
     ("LOAD", "DATA"),
     ("MSCK", "REPAIR", "TABLE"),
     ("MSCK", "TABLE"),
     ("REFRESH",),
     ("REPAIR", "TABLE"),
-    ("REPLACE", "TABLE"),
 )
 
 
@@ -165,35 +158,6 @@ def _set_catalog(cursor: Cursor) -> Statement:
     return Use(name=(name,), is_catalog=True)
 
 
-def _create_table(cursor: Cursor) -> Statement:
-    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    name = cursor.names()
-    if cursor.accept("LIKE"):
-        return create_table_like(cursor, name, if_not_exists=if_not_exists)
-    columns = cursor.parenthesized() if cursor.sees_symbol("(") and not is_query(cursor) else ""
-    found: dict[str, object] = {}
-    while not cursor.at_end and not is_query(cursor):
-        if cursor.accept("AS"):
-            break
-        for words, key, parse in _TABLE_CLAUSES:
-            if cursor.accept(*words):
-                found[key] = parse(cursor)
-                break
-        else:
-            if cursor.sees("LOCATION") or cursor.sees("CLUSTERED") or cursor.sees("CLUSTER"):
-                word = cursor.take().text.upper()
-                return Unsupported(operation=f"CREATE TABLE with {word}", target=name)
-            raise cursor.error()
-    query = None if cursor.at_end else cursor.rest()
-    return CreateTable(
-        name=name,
-        if_not_exists=if_not_exists,
-        columns=columns,
-        query=query,
-        **found,  # type: ignore[arg-type]  # each key of _TABLE_CLAUSES is parsed to its field's type
-    )
-
-
 def _drop_table(cursor: Cursor) -> Statement:
     if_exists = cursor.accept("IF", "EXISTS")
     name = cursor.names()
@@ -285,14 +249,9 @@ def _cache_table(cursor: Cursor) -> Statement:
     return CreateTemporaryView(name=name, query=cursor.rest(), is_cached=True)
 
 
-_TABLE_CLAUSES: tuple[tuple[tuple[str, ...], str, Callable[[Cursor], object]], ...] = (
-    (("USING",), "provider", lambda cursor: cursor.name().lower()),
-    (("PARTITIONED", "BY"), "partitions", partition_columns),
-    (("COMMENT",), "comment", Cursor.string),
-    (("TBLPROPERTIES",), "properties", properties),
-)
 _STATEMENTS: Forms = (
     *altering.FORMS,
+    *creating.FORMS,
     *inspecting.FORMS,
     *row_changes.FORMS,
     *tagging.FORMS,
@@ -302,8 +261,6 @@ _STATEMENTS: Forms = (
     (("SHOW", "TABLES"), _show_tables),
     (("USE",), _use),
     (("SET", "CATALOG"), _set_catalog),
-    (("CREATE", "TABLE"), _create_table),
-    (("CREATE", "EXTERNAL", "TABLE"), _create_table),
     (("DROP", "TABLE"), _drop_table),
     (("INSERT",), _insert),
     (("DELETE", "FROM"), _delete),

@@ -63,31 +63,6 @@ class Use(Statement):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateTable(Statement):
-    """CREATE TABLE.
-
-    Attributes:
-        name: The table.
-        if_not_exists: Whether a table that is there is fine.
-        columns: Text of the column definitions.
-        provider: What stands behind USING.
-        partitions: Partition columns: name, and type text where the column is defined here.
-        comment: The comment.
-        properties: TBLPROPERTIES.
-        query: Text behind AS.
-    """
-
-    name: Name
-    if_not_exists: bool = False
-    columns: str = ""
-    provider: str | None = None
-    partitions: tuple[tuple[str, str], ...] = ()
-    comment: str | None = None
-    properties: Mapping[str, str] = field(default_factory=dict)
-    query: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DropTable(Statement):
     """DROP TABLE."""
 
