@@ -89,7 +89,10 @@ def test_create_or_replace_makes_a_table_that_is_not_there(spark: SparkSession) 
         ("REPLACE TABLE {t} (id BIGINT) USING csv", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
         ("REPLACE TABLE {t} (id BIGINT) LOCATION '/x'", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
         ("REPLACE TABLE {t} AS SELECT * FROM nowhere", "TABLE_OR_VIEW_NOT_FOUND"),
-        ("CREATE OR REPLACE TABLE {t} AS SELECT CAST(raise_error('stop here') AS INT) AS e", "stop here"),
+        (
+            "CREATE OR REPLACE TABLE {t} AS SELECT CAST(raise_error('stop here') AS INT) AS e",
+            "stop here",
+        ),
         ("REPLACE TABLE lake.db.`replaced$files` (a INT)", "LAKEBED_INVALID_ARGUMENT"),
     ],
 )

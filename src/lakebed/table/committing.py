@@ -60,7 +60,7 @@ def commit(
         )
         snapshot = parts.committer.commit(changes, stamp, force=force)
     except Exception as error:
-        if not _may_be_named(error):
+        if not may_be_named(error):
             delete_written(parts, messages)
         raise
     if snapshot is None:
@@ -73,7 +73,7 @@ def commit(
     return snapshot
 
 
-def _may_be_named(error: Exception) -> bool:
+def may_be_named(error: Exception) -> bool:
     """Whether a snapshot that somebody may have read names the files of a commit that failed."""
     if isinstance(error, CommitConflictError):
         return error.was_visible

@@ -4,6 +4,7 @@ A clause that Lakebed lacks gives `Unsupported`, never a statement without it.
 """
 
 from lakebed.spark.sql.altering import forms as altering
+from lakebed.spark.sql.analyzing import forms as analyzing
 from lakebed.spark.sql.clauses import (
     call_arguments,
     column_list,
@@ -45,7 +46,6 @@ _TARGETED = (
     ("ALTER", "DATABASE"),
     ("ALTER", "SCHEMA"),
     ("ALTER", "NAMESPACE"),
-    ("ANALYZE", "TABLE"),
     ("COMMENT", "ON", "TABLE"),
     ("COMMENT", "ON", "DATABASE"),
     ("COPY", "INTO"),
@@ -251,6 +251,7 @@ def _cache_table(cursor: Cursor) -> Statement:
 
 _STATEMENTS: Forms = (
     *altering.FORMS,
+    *analyzing.FORMS,
     *creating.FORMS,
     *inspecting.FORMS,
     *row_changes.FORMS,

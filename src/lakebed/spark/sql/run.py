@@ -16,6 +16,7 @@ from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
 from lakebed.spark.sql import changes, definitions
 from lakebed.spark.sql.altering import run as altering
+from lakebed.spark.sql.analyzing import run as analyzing
 from lakebed.spark.sql.creating import run as creating
 from lakebed.spark.sql.inspecting import run as inspecting
 from lakebed.spark.sql.parser import parse_statement
@@ -130,6 +131,7 @@ def _is_lakes_own(lake: Lake, text: str) -> bool:
 
 
 _WITHOUT_QUERY = (
+    *analyzing.RUNS,
     *inspecting.RUNS,
     *tagging.RUNS,
     CreateDatabase,
@@ -144,6 +146,7 @@ _RUNS: dict[type[Statement], Run[Any]] = {
     **creating.RUNS,
     **changes.RUNS,
     **altering.RUNS,
+    **analyzing.RUNS,
     **inspecting.RUNS,
     **row_changes.RUNS,
     **tagging.RUNS,

@@ -54,6 +54,7 @@ class Prepared:
         index_files: Every index file after the commit, as `INDEX_COLUMNS`; None where they stay as
             they are.
         rewrite: How the manifests are written anew, in a commit that changes nothing else.
+        statistics: A file of statistics to name; None for the one that was named before.
     """
 
     entries: Sequence[ManifestEntry]
@@ -62,11 +63,13 @@ class Prepared:
     changelog: Sequence[ManifestEntry] = ()
     index_files: pa.Table | None = None
     rewrite: ManifestRewrite | None = None
+    statistics: str | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to change."""
-        is_unchanged = self.index_files is None and self.rewrite is None
+        others = (self.index_files, self.rewrite, self.statistics)
+        is_unchanged = all(each is None for each in others)
         return not self.entries and not self.changelog and is_unchanged
 
     @property

@@ -254,7 +254,7 @@ class Committer:
             delta_record_count=prepared.delta_record_count,
             changelog_record_count=prepared.changelog_record_count,
             watermark=_watermark(latest, stamp.watermark),
-            statistics=_inherited_statistics(latest, schema_id),
+            statistics=prepared.statistics or _inherited_statistics(latest, schema_id),
             properties=dict(properties) or None,
             next_row_id=next_row_id,
             operation=prepared.operation,
