@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 from pyspark.sql.types import (
     BinaryType,
     BooleanType,
