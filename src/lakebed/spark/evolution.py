@@ -51,10 +51,9 @@ def onto_table(
     Raises:
         AnalysisException: The columns cannot become those of the table.
     """
-    with spark_errors():
-        how = _merging(lake, table, options or {})
+    how = merging(lake, table, options or {})
     if how is not None:
-        table = _evolve(table, frame.schema, how)
+        table = evolved(table, frame.schema, how)
     rows = align_by_name(
         frame,
         table,
@@ -65,7 +64,7 @@ def onto_table(
     return rows, table
 
 
-def _merging(lake: Lake, table: Table, options: Mapping[str, str]) -> SchemaMerging | None:
+def merging(lake: Lake, table: Table, options: Mapping[str, str]) -> SchemaMerging | None:
     """What a write may change; None for nothing.
 
     Args:
@@ -74,7 +73,7 @@ def _merging(lake: Lake, table: Table, options: Mapping[str, str]) -> SchemaMerg
         options: The writer's, which go first.
 
     Raises:
-        InvalidArgumentError: Neither true nor false.
+        AnalysisException: A setting or option that is neither true nor false.
     """
     given = {key.lower(): text for key, text in options.items()}
 
@@ -84,17 +83,18 @@ def _merging(lake: Lake, table: Table, options: Mapping[str, str]) -> SchemaMerg
         found = next((text for text in texts if text is not None), "false")
         return parse_boolean(found, key)
 
-    if not is_set(MERGE, _SHORT):
-        return None
-    widens = is_set(_WIDEN)
-    return SchemaMerging(
-        widens=widens,
-        casts=widens and is_set(_CAST),
-        is_case_sensitive=lake.is_case_sensitive,
-    )
+    with spark_errors():
+        if not is_set(MERGE, _SHORT):
+            return None
+        widens = is_set(_WIDEN)
+        return SchemaMerging(
+            widens=widens,
+            casts=widens and is_set(_CAST),
+            is_case_sensitive=lake.is_case_sensitive,
+        )
 
 
-def _evolve(table: Table, rows: StructType, how: SchemaMerging) -> Table:
+def evolved(table: Table, rows: StructType, how: SchemaMerging) -> Table:
     """The table with a schema that also holds the columns of some rows, changed where it must be.
 
     Raises:

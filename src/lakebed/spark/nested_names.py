@@ -18,6 +18,24 @@ from lakebed.spark.names import quoted
 _CONDITION = "INCOMPATIBLE_DATA_FOR_TABLE"
 
 
+def lacks_fields(given: spark_types.DataType, wanted: spark_types.DataType) -> bool:
+    """Whether a STRUCT, or one inside of another type, lacks fields of the one that is wanted."""
+    match given, wanted:
+        case spark_types.StructType(), spark_types.StructType():
+            own = {field.name.lower(): field.dataType for field in given.fields}
+            return any(
+                field.name.lower() not in own
+                or lacks_fields(own[field.name.lower()], field.dataType)
+                for field in wanted.fields
+            )
+        case spark_types.ArrayType(), spark_types.ArrayType():
+            return lacks_fields(given.elementType, wanted.elementType)
+        case spark_types.MapType(), spark_types.MapType():
+            return lacks_fields(given.valueType, wanted.valueType)
+        case _:
+            return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NestedNames:
     """Puts the fields of STRUCTs in the order of the table.

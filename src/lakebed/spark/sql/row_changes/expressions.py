@@ -9,10 +9,8 @@ from collections.abc import Mapping, Sequence
 from lakebed.errors import LakebedError
 from lakebed.format.predicate.expressions import Expression
 from lakebed.format.predicate.parser import parse_predicate
-from lakebed.spark.conditions import analysis_error, unknown_column
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName, quoted
-from lakebed.spark.sql.row_changes.statements import Assignment
 from lakebed.spark.sql.statements import Name
 from lakebed.spark.sql.tokens import Token, tokenize
 from lakebed.table.table import Table
@@ -62,7 +60,7 @@ def with_aliases(text: str, names: Mapping[Name, str]) -> str:
     position = index = 0
     while index < len(tokens):
         parts = _name_at(tokens, index)
-        found = _qualifier(parts, names)
+        found = qualifier_of(parts, names)
         if found is None:
             index += max(2 * len(parts) - 1, 1)
             continue
@@ -84,7 +82,7 @@ def _name_at(tokens: Sequence[Token], index: int) -> Name:
     return tuple(parts)
 
 
-def _qualifier(parts: Name, names: Mapping[Name, str]) -> tuple[str, int] | None:
+def qualifier_of(parts: Name, names: Mapping[Name, str]) -> tuple[str, int] | None:
     """The alias that stands for the first parts of a name, and how many these are."""
     for name, alias in names.items():
         for start in range(len(name)):
@@ -94,42 +92,3 @@ def _qualifier(parts: Name, names: Mapping[Name, str]) -> tuple[str, int] | None
             if is_longer and [p.lower() for p in head] == [p.lower() for p in qualifier]:
                 return alias, len(qualifier)
     return None
-
-
-def own_column(table: Table, column: Name, qualifiers: Sequence[Name]) -> tuple[str, Name]:
-    """The column of a table that an assignment means, and the path of fields in it.
-
-    Raises:
-        AnalysisException: The table has no such column.
-    """
-    found = _qualifier(column, dict.fromkeys(qualifiers, ""))
-    rest = column[found[1] :] if found is not None else column
-    own = {name.lower(): name for name in table.schema.names}
-    if rest[0].lower() not in own:
-        raise unknown_column(".".join(column), table.schema.names)
-    return own[rest[0].lower()], rest[1:]
-
-
-def assigned(
-    table: Table, assignments: Sequence[Assignment], qualifiers: Sequence[Name]
-) -> dict[str, str]:
-    """The texts of columns that get new values.
-
-    Raises:
-        AnalysisException: A column that is not there, is given twice, or in part only.
-    """
-    values: dict[str, str] = {}
-    for assignment in assignments:
-        column, path = own_column(table, assignment.column, qualifiers)
-        if path:
-            raise analysis_error(
-                "LAKEBED_UNSUPPORTED",
-                f"{'.'.join(assignment.column)} is a field of a column: assign the whole column"
-                f" {column!r}, with named_struct or struct",
-            )
-        if column in values:
-            raise analysis_error(
-                "LAKEBED_INVALID_ARGUMENT", f"column {column!r} is assigned more than once"
-            )
-        values[column] = assignment.value
-    return values

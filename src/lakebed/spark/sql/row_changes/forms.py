@@ -13,7 +13,7 @@ from lakebed.spark.sql.row_changes.statements import (
     Update,
     UpdateClause,
 )
-from lakebed.spark.sql.statements import Name, Statement, Unsupported
+from lakebed.spark.sql.statements import Name, Statement
 from lakebed.spark.sql.tokens import Token, closing_index
 
 _OPENING, _CLOSING = ("(", "["), (")", "]")
@@ -40,8 +40,6 @@ def merge(cursor: Cursor, *, with_clause: str = "") -> Statement:
     evolves = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
     cursor.expect("INTO")
     name = cursor.names()
-    if evolves:
-        return Unsupported(operation="MERGE WITH SCHEMA EVOLUTION", target=name)
     alias = _alias(cursor, "USING")
     cursor.expect("USING")
     source = _source(cursor)
@@ -62,6 +60,7 @@ def merge(cursor: Cursor, *, with_clause: str = "") -> Statement:
         source_alias=source.alias,
         source_columns=source.columns,
         source_name=source.name,
+        evolves=evolves,
         condition=condition,
         matched=clauses.matched,
         not_matched=clauses.not_matched,

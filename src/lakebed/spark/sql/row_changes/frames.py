@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
-from lakebed.spark.alignment import align_by_position
+from lakebed.spark.alignment import align_by_name
 from lakebed.spark.lake import Lake
 from lakebed.spark.sql.queries import Arguments, kept, run_query
 from lakebed.table.table import Table
@@ -47,22 +47,27 @@ def held(frame: DataFrame) -> Iterator[DataFrame]:
 
 
 def aligned(
-    values: DataFrame, table: Table, *, columns: Sequence[str] | None = None, kind: str
+    values: DataFrame,
+    table: Table,
+    *,
+    columns: Sequence[str] | None = None,
+    kind: str,
+    fills: bool = False,
 ) -> DataFrame:
     """Values as rows of a table, of which each column is there.
 
     Args:
-        values: A column for each of `columns`, in their order.
+        values: A column for each of `columns`, in their order; fields inside them go by name.
         table: The table.
         columns: Columns of the table; None for all. The others get their default, or null.
         kind: The kind of the rows, which they bring along where the table has a primary key.
+        fills: Whether fields of a STRUCT that the values lack are null, rather than an error.
     """
     names = list(table.schema.names if columns is None else columns)
     lower = {name.lower() for name in names}
     others: dict[str, Column] = {
         name: F.lit(None) for name in table.schema.names if name.lower() not in lower
     }
-    every = [*names, *others]
-    rows = align_by_position(values, table, columns=every, fixed=others)
+    rows = align_by_name(values.toDF(*names), table, fixed=others, fills=fills)
     rows = rows.select(*(F.col(f"`{name}`") for name in table.schema.names))
     return rows.withColumn(ROW_KIND, F.lit(kind)) if table.primary_keys else rows

@@ -20,11 +20,15 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 from lakebed.format.snapshot import Operation
 from lakebed.spark.changed_table import ChangedTable
 from lakebed.spark.conditions import analysis_error, runtime_error, spark_errors, unknown_column
+from lakebed.spark.evolution import MERGE, evolved, merging
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
+from lakebed.spark.schema_merging import SchemaMerging
 from lakebed.spark.sql.queries import Arguments
-from lakebed.spark.sql.row_changes.expressions import assigned, qualifiers_of, with_aliases
+from lakebed.spark.sql.row_changes.assignments import assigned
+from lakebed.spark.sql.row_changes.expressions import qualifiers_of, with_aliases
 from lakebed.spark.sql.row_changes.frames import Splicing, aligned, held
+from lakebed.spark.sql.row_changes.stars import Stars
 from lakebed.spark.sql.row_changes.statements import (
     DeleteClause,
     InsertClause,
@@ -50,14 +54,17 @@ def merge(lake: Lake, statement: Merge, given: Arguments) -> DataFrame | None:
     if name is None:
         return None
     table = lake.load(name)
-    with spark_errors():
-        changed = ChangedTable.of(lake, table)
     splicing = Splicing(lake, given)
     source = splicing.query(
         f"{splicing.piece(statement.with_clause)} SELECT * FROM {splicing.piece(statement.source)}"
     )
     if statement.source_columns:
         source = source.toDF(*statement.source_columns)
+    how = _merging(lake, table, statement)
+    if how is not None:
+        table = evolved(table, source.schema, how)
+    with spark_errors():
+        changed = ChangedTable.of(lake, table)
     names: dict[Name, str] = dict.fromkeys(
         qualifiers_of(name, statement.alias), statement.alias or name.table
     )
@@ -71,6 +78,7 @@ def merge(lake: Lake, statement: Merge, given: Arguments) -> DataFrame | None:
         source=source,
         aliases=(statement.alias or name.table, source_alias),
         names=names,
+        fills=how is not None,
     )
     run.check()
     named = replace(statement, condition=with_aliases(statement.condition, names))
@@ -80,6 +88,18 @@ def merge(lake: Lake, statement: Merge, given: Arguments) -> DataFrame | None:
     else:
         run.carry_out()
     return lake.empty()
+
+
+def _merging(lake: Lake, table: Table, statement: Merge) -> SchemaMerging | None:
+    """How the table gets the columns that a star would give it; None where it does not."""
+    has_star = any(
+        (isinstance(clause, UpdateClause) and clause.assignments is None)
+        or (isinstance(clause, InsertClause) and clause.columns is None)
+        for clause in (*statement.matched, *statement.not_matched)
+    )
+    if not has_star:
+        return None
+    return merging(lake, table, {MERGE: "true"} if statement.evolves else {})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +113,7 @@ class _Merge:
         source: The rows of the source.
         aliases: Of the table and of the source.
         names: Whole names that the statement may use instead of them.
+        fills: Whether the source may lack columns that a star gives.
     """
 
     changed: ChangedTable
@@ -101,6 +122,7 @@ class _Merge:
     source: DataFrame
     aliases: tuple[str, str]
     names: dict[Name, str]
+    fills: bool
 
     @property
     def table(self) -> Table:
@@ -282,15 +304,16 @@ class _Merge:
             values, kind = self._inserted(clause), "+I"
         text = ", ".join(f"{value} AS `_{index}`" for index, value in enumerate(values.values()))
         made = self.splicing.query(f"SELECT {text} FROM {{lakebed_rows}}", lakebed_rows=rows)
-        return aligned(made, self.table, columns=list(values), kind=kind)
+        return aligned(made, self.table, columns=list(values), kind=kind, fills=self.fills)
 
     def _values(self, clause: UpdateClause) -> dict[str, str]:
         """What an UPDATE assigns, less the key that it says again."""
         if clause.assignments is None:
-            values = {name: self._given(name) for name in self.table.schema.names}
+            values = self._stars.updated()
         else:
             names = [name for name, alias in self.names.items() if alias == self.aliases[0]]
-            values = assigned(self.table, clause.assignments, [*names, (self.aliases[0],)])
+            there = self.aliases[0]
+            values = assigned(self.table, clause.assignments, [*names, (there,)], alias=there)
         keys = self._same_keys()
         return {
             name: text for name, text in values.items() if _plain(text) != keys.get(name.lower())
@@ -309,7 +332,7 @@ class _Merge:
     def _inserted(self, clause: InsertClause) -> dict[str, str]:
         names = self.table.schema.names
         if clause.columns is None or clause.values is None:
-            return {name: self._given(name) for name in names}
+            return self._stars.inserted()
         own = {name.lower(): name for name in names}
         for column in clause.columns:
             if column.lower() not in own:
@@ -317,12 +340,14 @@ class _Merge:
         pairs = zip(clause.columns, clause.values, strict=True)
         return {own[column.lower()]: self._piece(text) for column, text in pairs}
 
-    def _given(self, name: str) -> str:
-        """The column of the source of a name."""
-        found = {each.lower(): each for each in self.source.columns}.get(name.lower())
-        if found is None:
-            raise unknown_column(name, self.source.columns)
-        return quoted((self.aliases[1], found))
+    @property
+    def _stars(self) -> Stars:
+        return Stars(
+            table=self.table,
+            source=self.source.schema,
+            aliases=self.aliases,
+            fills=self.fills,
+        )
 
     def _piece(self, text: str) -> str:
         return self.splicing.piece(with_aliases(text, self.names))

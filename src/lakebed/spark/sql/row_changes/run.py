@@ -14,8 +14,8 @@ from lakebed.spark.conditions import spark_errors
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
 from lakebed.spark.sql.queries import Arguments, Run
+from lakebed.spark.sql.row_changes.assignments import assigned
 from lakebed.spark.sql.row_changes.expressions import (
-    assigned,
     bare,
     find_predicate,
     qualifiers_of,
@@ -39,7 +39,7 @@ def update(lake: Lake, statement: Update, given: Arguments) -> DataFrame | None:
     table = lake.load(name)
     names = qualifiers_of(name, statement.alias)
     alias = statement.alias or name.table
-    texts = assigned(table, statement.assignments, names)
+    texts = assigned(table, statement.assignments, names, alias=alias)
     values = {
         column: with_aliases(text, dict.fromkeys(names, alias)) for column, text in texts.items()
     }

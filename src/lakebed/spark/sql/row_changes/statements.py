@@ -67,6 +67,7 @@ class Merge(Statement):
         source_alias: Its alias; None where it has none.
         source_columns: Column aliases of the source.
         source_name: Its name, where it is a name.
+        evolves: Whether the table gets the columns that only the source has.
         condition: Text behind ON.
         matched: Clauses for rows of both.
         not_matched: Clauses for rows of the source alone.
@@ -80,6 +81,7 @@ class Merge(Statement):
     source_alias: str | None
     source_columns: Sequence[str]
     source_name: Name
+    evolves: bool = False
     condition: str
     matched: Sequence[UpdateClause | DeleteClause]
     not_matched: Sequence[InsertClause]

@@ -15,9 +15,11 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 from lakebed.options.choices import ChangelogProducer, MergeEngine
 from lakebed.spark.changed_table import ChangedTable
 from lakebed.spark.names import quoted
+from lakebed.spark.nested_names import lacks_fields
 from lakebed.spark.sql.row_changes.frames import aligned
 from lakebed.spark.sql.row_changes.statements import InsertClause, Merge, UpdateClause
 from lakebed.spark.sql.tokens import Token, closing_index, tokenize
+from lakebed.spark.types import to_spark_schema
 
 
 def upserted(
@@ -44,6 +46,9 @@ def upserted(
     if not all(name.lower() in columns for name in names):
         return None
     selected = source.select(*(F.col(quoted((columns[name.lower()],))) for name in names))
+    if lacks_fields(selected.schema, to_spark_schema(table.schema.fields)):
+        # What they are in the row that is there has to be read, or is an error to tell.
+        return None
     places = [F.col(quoted((columns[key],))) for key in keys]
     # Of two rows of one key, which may be said of a row that is there, the table must be asked.
     if selected.groupBy(*places).count().where("count > 1").limit(1).count():
