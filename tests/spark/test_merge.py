@@ -1,5 +1,8 @@
 """MERGE, UPDATE and DELETE as users of Paimon's connector write them."""
 
+from pathlib import Path
+from urllib.parse import urlparse
+
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
@@ -48,6 +51,12 @@ def changes(spark: SparkSession) -> None:
 
 def rows(spark: SparkSession, name: str) -> Rows:
     return sorted(tuple(row) for row in spark.sql(f"SELECT * FROM {name}").collect())
+
+
+def data_files(spark: SparkSession, name: str) -> set[str]:
+    """Of the table, needed or not."""
+    location = spark.sql(f"SHOW TBLPROPERTIES {name} ('path')").collect()[0].value
+    return {str(path) for path in Path(urlparse(location).path).glob("bucket-*/data-*")}
 
 
 def newest(spark: SparkSession, name: str) -> object:
@@ -119,7 +128,8 @@ def test_a_merge_without_matches_commits_nothing(spark: SparkSession, target: st
 def test_two_rows_of_the_source_for_one_of_the_table_are_refused(
     spark: SparkSession, target: str
 ) -> None:
-    before = rows(spark, target)
+    before, files = rows(spark, target), data_files(spark, target)
+    assert files
     with pytest.raises(PySparkException) as caught:
         spark.sql(f"""
             MERGE INTO {target} t USING (SELECT * FROM changes UNION ALL SELECT * FROM changes) s
@@ -127,6 +137,20 @@ def test_two_rows_of_the_source_for_one_of_the_table_are_refused(
         """)
     assert caught.value.getCondition() == "MERGE_CARDINALITY_VIOLATION"
     assert rows(spark, target) == before
+    assert data_files(spark, target) == files
+
+
+def test_two_rows_of_the_source_that_are_both_new_are_inserted(
+    spark: SparkSession, target: str
+) -> None:
+    source = "(SELECT * FROM VALUES (8, 1, 'x'), (8, 1, 'x'), (1, 0, 'y') AS (id, total, note))"
+    spark.sql(f"""
+        MERGE INTO {target} t USING {source} s ON t.id = s.id
+        WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *
+    """)
+    found = rows(spark, target)
+    assert found[0] == (1, 0, "y")
+    assert set(found[4:]) == {(8, 1, "x")}
 
 
 def test_a_merge_takes_a_with_clause_and_parameters(spark: SparkSession, target: str) -> None:

@@ -27,7 +27,7 @@ from lakebed.spark.lake import NOW, Lake, Travel
 from lakebed.spark.lengths import length_errors
 from lakebed.spark.reader import split_frame
 from lakebed.spark.types import to_spark_schema
-from lakebed.spark.writer import write_changed
+from lakebed.spark.writer import write_changed, write_unique
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.planning.split import Split, SplitFile
 from lakebed.table.reading.placed_rows import FILE_NUMBER, ROW_NUMBER, PlacedReader
@@ -127,6 +127,20 @@ class ChangedTable:
                 removing=removing,
                 operation=operation,
             )
+
+    def commit_unique(self, rows: DataFrame, *, operation: Operation) -> bool:
+        """Puts rows of which no two have the same key.
+
+        Args:
+            rows: The rows, aligned, of a table with a primary key.
+            operation: What the user asked for.
+
+        Returns:
+            Whether they were committed; if not, some had the same key, and nothing was written.
+        """
+        with spark_errors(), length_errors():
+            registry = self.lake.registry
+            return write_unique(rows, self.parts, registry, base=self.base, operation=operation)
 
     def _keyed_frame(self, columns: Sequence[str]) -> DataFrame:
         snapshot = self.base.snapshot

@@ -14,14 +14,17 @@ from functools import partial
 from typing import Literal
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from lakebed.errors import LakebedError, StorageError
+from lakebed.format.paths import POSTPONE_BUCKET
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.spark.adoption import Staging, adopt
 from lakebed.spark.compaction import run_job
 from lakebed.spark.distribution import by_bucket
 from lakebed.spark.key_shares import KeyedWrite, SharedRows
 from lakebed.spark.local_merge import locally_merged
+from lakebed.spark.names import quoted
 from lakebed.spark.native_writes import is_native_write, read_natively, write_natively
 from lakebed.spark.registry import Registry
 from lakebed.spark.tasks import run_tasks
@@ -38,6 +41,7 @@ from lakebed.table.stored_keys import RowsAmongKeys
 from lakebed.table.table import Table
 from lakebed.table.writing.commit_message import CommitMessage
 from lakebed.table.writing.cross_partition import CrossPartitionBuckets
+from lakebed.table.writing.local_merge import LocalMerge
 from lakebed.table.writing.rows_writer import RowsWriter
 
 Overwrite = Mapping[str, object] | Literal["dynamic"] | None
@@ -151,6 +155,63 @@ def write_changed(  # noqa: PLR0917 - what is written, where, and who writes
     snapshot = commit(parts, changes, messages)
     _follow_up(spark, registry, parts, messages=messages, snapshot=snapshot)
     return snapshot
+
+
+def write_unique(
+    frame: DataFrame,
+    parts: TableParts,
+    registry: Registry,
+    *,
+    base: WriteBase,
+    operation: Operation,
+) -> bool:
+    """Writes rows of which no two have the same key, and commits them.
+
+    Where writing merges rows of one key, fewer rows in the files than were given tell of such.
+
+    Args:
+        frame: The rows; columns are the table's, by name.
+        parts: A table with a primary key.
+        registry: The session's registry.
+        base: The table's state that the change was made from.
+        operation: What the user asked for.
+
+    Returns:
+        Whether they were committed; if not, some had the same key, and nothing was written.
+    """
+    tells = _tells_twins(parts)
+    if not tells and _has_twins(frame, parts):
+        return False
+    messages = _written(frame, registry, parts=parts, base=base)
+    try:
+        if tells and not all(map(_kept_all, messages)):
+            delete_written(parts, messages)
+            return False
+        check_partitions(parts, messages)
+    except BaseException:
+        delete_written(parts, messages)
+        raise
+    changes = append_changes(parts, messages, base=base, operation=operation)
+    snapshot = commit(parts, changes, messages)
+    _follow_up(frame.sparkSession, registry, parts, messages=messages, snapshot=snapshot)
+    return True
+
+
+def _tells_twins(parts: TableParts) -> bool:
+    """Whether all rows of a key meet in one writer, which has counted them until then."""
+    options = parts.options
+    is_merged = options.bucket != POSTPONE_BUCKET and options.write_buffer_spillable
+    return is_merged and LocalMerge.of(parts.schema, options) is None
+
+
+def _kept_all(message: CommitMessage) -> bool:
+    return sum(file.row_count for file in message.new_files) == message.taken_rows
+
+
+def _has_twins(frame: DataFrame, parts: TableParts) -> bool:
+    """Whether two rows have the same key."""
+    keys = [F.col(quoted((key,))) for key in parts.schema.primary_keys]
+    return bool(frame.groupBy(*keys).count().where("count > 1").limit(1).count())
 
 
 def write_replacement(

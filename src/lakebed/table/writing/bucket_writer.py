@@ -207,6 +207,7 @@ class BucketWriter:
     next_sequence: int
     _tables: list[pa.Table] = field(default_factory=list, init=False)
     held_bytes: int = field(default=0, init=False)
+    _taken_rows: int = field(default=0, init=False)
 
     def add(self, rows: pa.Table, kinds: Kinds | None = None) -> None:
         """Takes rows, the newest last.
@@ -218,6 +219,7 @@ class BucketWriter:
         if rows.num_rows == 0:
             return
         self.held_bytes += rows.nbytes
+        self._taken_rows += rows.num_rows
         if self.buffer is not None:
             self.buffer.add(rows, kinds)
             return
@@ -262,6 +264,7 @@ class BucketWriter:
             total_buckets=self.total_buckets,
             new_files=tuple(self._meta(file) for file in self.files.finish()),
             changelog_files=tuple(self._meta(file) for file in changelog),
+            taken_rows=self._taken_rows,
         )
 
     def __enter__(self) -> Self:

