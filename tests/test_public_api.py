@@ -26,7 +26,7 @@ TABLE = {
     *("append", "comment", "delete", "latest_snapshot", "name", "location", "file_io", "session"),
     *("options", "options_report", "overwrite", "partition_keys", "parts", "primary_keys", "scan"),
     *("schema", "snapshots", "truncate", "upsert", "update", "writer", "branch", "drop_partitions"),
-    *("create_branch", "delete_branch", "rename_branch", "fast_forward"),
+    *("create_branch", "delete_branch", "rename_branch", "fast_forward", "merge_branch"),
     *("rollback", "rollback_to_timestamp", "rollback_to_watermark"),
     *("compact", "compact_manifest", "expire_snapshots", "rescale", "rewrite_file_index"),
     *("expire_changelogs", "expire_partitions", "mark_partition_done"),
@@ -49,7 +49,7 @@ CATALOG = {
         "drop_table",
         "list_databases",
     ),
-    *("list_tables", "load_table", "rename_table", "warehouse"),
+    *("list_tables", "load_table", "rename_table", "replace_table", "replacement", "warehouse"),
 }
 
 

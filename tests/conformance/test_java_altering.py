@@ -239,7 +239,7 @@ def test_java_reads_and_writes_a_replaced_table_and_its_old_snapshots(
         options={"bucket": 3},
     )
     assert referee.read(path).rows == []
-    referee.write(path, [["+I", [1, 2, [3], "d"]]])
+    referee.write(path, [["+I", 1, 2, {"a": 3}, "d"]])
     check_alike(referee, path)
     first = lakebed.load_table(str(path)).snapshots()[0].id
     assert referee.read(path, options={"scan.snapshot-id": str(first)}).rows == before

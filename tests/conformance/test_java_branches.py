@@ -209,3 +209,22 @@ def test_both_make_the_same_branch(referee: Referee, tmp_path: Path) -> None:
     assert {name: data for name, data in mine.items() if not name.startswith(branch)} == {
         name: data for name, data in its.items() if not name.startswith(branch)
     }
+
+
+def test_java_reads_and_writes_what_was_merged_of_a_branch(
+    referee: Referee, tmp_path: Path
+) -> None:
+    built, path = built_in(tmp_path, SHAPES["append"])
+    referee.change_history(path, "branch", name="dev", tag="held")
+    load(path, "dev").append(load(path).scan(limit=3).to_arrow())
+    load(path).merge_branch("dev")
+    check_alike(referee, path)
+    rows = referee.read(path).rows
+    assert len(rows) == len(built.rows) + 3
+    referee.write(path, [["+I", *rows[0]]])
+    load(path, "dev").append(load(path).scan(limit=1).to_arrow())
+    load(path).merge_branch("dev")
+    check_alike(referee, path)
+    assert len(referee.read(path).rows) == len(built.rows) + 5
+    referee.change_history(path, "delete-branch", name="dev")
+    check_alike(referee, path)

@@ -4,6 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.format.paths import MAIN_BRANCH
+from lakebed.format.snapshot import Snapshot
+from lakebed.table.branch_merging import merge_branch
 from lakebed.table.history_changes.branches import (
     create_branch,
     delete_branches,
@@ -99,3 +102,26 @@ class Branching(ABC):
             NotFoundError: There is no such branch.
         """
         fast_forward(self.parts(), branch)
+
+    def merge_branch(self, source_branch: str, target_branch: str = MAIN_BRANCH) -> Snapshot | None:
+        """Adds the rows that were appended to one branch to another; for plain append tables.
+
+        Files are shared, not copied. What was merged before is not merged again.
+
+        Args:
+            source_branch: Whose rows are taken; it stays as it is.
+            target_branch: Which gets them; `main` is the table itself.
+
+        Returns:
+            The snapshot of the target; None where it has all rows already.
+
+        Raises:
+            CommitConflictError: The source lost its snapshot meanwhile, or every try to commit
+                lost; nothing was merged.
+            InvalidArgumentError: Both are the same branch, or the source has no snapshot.
+            InvalidTableError: More than appends happened to the source since the branches were one,
+                their columns differ, or snapshots since then expired.
+            NotFoundError: There is no such branch.
+            UnsupportedError: The table has a primary key, deletion vectors or row tracking.
+        """
+        return merge_branch(self.parts(), source_branch, target_branch)

@@ -1,5 +1,6 @@
-"""`sys.create_branch`, `sys.delete_branch`, `sys.rename_branch` and `sys.fast_forward`."""
+"""`sys.create_branch`, `sys.delete_branch`, `sys.rename_branch` and others."""
 
+from lakebed.format.paths import MAIN_BRANCH
 from lakebed.spark.sql.procedures.procedure import (
     DONE,
     RESULT,
@@ -37,6 +38,12 @@ def _fast_forward(call: ProcedureCall) -> Answer:
     return DONE
 
 
+def _merge_branch(call: ProcedureCall) -> Answer:
+    target = call.text("target_branch") or MAIN_BRANCH
+    call.table().merge_branch(call.required_text("source_branch"), target)
+    return DONE
+
+
 CREATE_BRANCH = Procedure(
     name="create_branch",
     parameters=(TABLE, _BRANCH, Parameter(name="tag"), Parameter(name="ignoreIfExists")),
@@ -64,4 +71,14 @@ FAST_FORWARD = Procedure(
     parameters=(TABLE, _BRANCH),
     columns=RESULT,
     run=_fast_forward,
+)
+MERGE_BRANCH = Procedure(
+    name="merge_branch",
+    parameters=(
+        TABLE,
+        Parameter(name="source_branch", is_required=True),
+        Parameter(name="target_branch"),
+    ),
+    columns=RESULT,
+    run=_merge_branch,
 )

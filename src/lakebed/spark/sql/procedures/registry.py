@@ -6,6 +6,7 @@ from lakebed.spark.sql.procedures.branches import (
     CREATE_BRANCH,
     DELETE_BRANCH,
     FAST_FORWARD,
+    MERGE_BRANCH,
     RENAME_BRANCH,
 )
 from lakebed.spark.sql.procedures.check import CHECK
@@ -58,6 +59,7 @@ PROCEDURES: Mapping[str, Procedure] = {
         EXPIRE_SNAPSHOTS,
         EXPIRE_TAGS,
         FAST_FORWARD,
+        MERGE_BRANCH,
         MARK_PARTITION_DONE,
         PURGE_FILES,
         REMOVE_ORPHAN_FILES,
