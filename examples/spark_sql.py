@@ -60,6 +60,19 @@ def change_rows(spark: SparkSession) -> None:
     """)
     spark.sql("DELETE FROM lake.db.orders WHERE id IN (SELECT id FROM range(3, 9))")
     print([tuple(row) for row in spark.table("lake.db.orders").collect()])
+    replace_table(spark)
+
+
+def replace_table(spark: SparkSession) -> None:
+    """A table that is made anew of its own rows, and what is known of it then."""
+    spark.sql("""
+        CREATE OR REPLACE TABLE lake.db.orders PARTITIONED BY (dt)
+        AS SELECT id, named_struct('gross', total, 'net', total / 2) AS sums, dt FROM lake.db.orders
+    """)
+    spark.sql("UPDATE lake.db.orders SET sums.net = 4.0")
+    spark.sql("ANALYZE TABLE lake.db.orders COMPUTE STATISTICS FOR COLUMNS id")
+    print([(row.id, *row.sums) for row in spark.table("lake.db.orders").collect()])
+    print(spark.table("lake.db.orders$statistics").first().mergedRecordCount)
 
 
 if __name__ == "__main__":

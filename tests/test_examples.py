@@ -27,6 +27,12 @@ PRINTS = {
         "by mistake: ['pan 10']",
         "rolled back to snapshot 1 ['pan 20', 'pot 10']",
     ],
+    "merged_branch": [
+        "in the table: ['help', 'home'] on the branch: ['home', 'shop']",
+        "merged: ['help', 'home', 'shop']",
+        "merged again: None",
+        "replaced: [] and before: 3",
+    ],
     "partitioned_table": [
         "[{'day': '2026-01-02', 'host': 'b', 'hits': 2}]",
         "day=2026-01-01",
