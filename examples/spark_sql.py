@@ -72,7 +72,7 @@ def replace_table(spark: SparkSession) -> None:
     spark.sql("UPDATE lake.db.orders SET sums.net = 4.0")
     spark.sql("ANALYZE TABLE lake.db.orders COMPUTE STATISTICS FOR COLUMNS id")
     print([(row.id, *row.sums) for row in spark.table("lake.db.orders").collect()])
-    print(spark.table("lake.db.orders$statistics").first().mergedRecordCount)
+    print(spark.table("lake.db.orders$statistics").collect()[0].mergedRecordCount)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pyspark.sql import Column, DataFrame
 
 from lakebed.spark import frames
 from lakebed.spark.calls import Calls, calls_of
+from lakebed.spark.conditions import unsupported_operation
 from lakebed.spark.lake import Lake, find_lake
 from lakebed.spark.names import TableName
 from lakebed.spark.session_patches import Method, Patch
@@ -29,6 +30,17 @@ def _frame_write_to(original: Method) -> Method:
         return writer
 
     return write_to
+
+
+def _frame_merge_into(original: Method) -> Method:
+    def merge_into(self: DataFrame, table: str, condition: Column) -> object:
+        lake = find_lake(self.sparkSession)
+        name = lake.resolve_text(table) if lake is not None else None
+        if name is not None:
+            raise unsupported_operation("mergeInto", str(name))
+        return original(self, table, condition)
+
+    return merge_into
 
 
 def _noting(note: Callable[..., None]) -> Patch:
@@ -208,7 +220,11 @@ READER: Mapping[str, Patch] = {
     "table": _reader_table,
     "load": _reader_load,
 }
-FRAME: Mapping[str, Patch] = {"write": _frame_write, "writeTo": _frame_write_to}
+FRAME: Mapping[str, Patch] = {
+    "write": _frame_write,
+    "writeTo": _frame_write_to,
+    "mergeInto": _frame_merge_into,
+}
 WRITER: Mapping[str, Patch] = {
     "format": _noting(_note_format),
     "mode": _noting(_note_mode),
