@@ -4,7 +4,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from lakebed.format.predicate.expressions import columns_of
+from lakebed.format.predicate.expressions import Expression, columns_of
+from lakebed.format.predicate.parser import parse_predicate
 from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, RowType, TypeRoot
 from lakebed.spark.sql.conditions import scan_predicate
 from lakebed.spark.sql.pruning import Need, needed
@@ -49,6 +50,9 @@ def conditions(text: str) -> list[str]:
         ("SELECT `(a|b)` FROM lake.db.t", ALL),
         ("FROM lake.db.t |> SELECT a", ALL),
         ("SELECT a AS b, b FROM lake.db.t", ("a", "b")),
+        ("SELECT 1 FROM u WHERE EXISTS (SELECT * FROM lake.db.t WHERE t.a = u.z)", ("a",)),
+        ("SELECT 1 FROM u WHERE EXISTS (SELECT * FROM lake.db.t UNION SELECT 1)", ALL),
+        ("SELECT 1 FROM u WHERE EXISTS (SELECT struct(*) = u.z FROM lake.db.t)", ALL),
         ("SELECT ) a FROM lake.db.t", ("a",)),
         ("SELECT ) a * 2 FROM lake.db.t", ALL),
     ],
@@ -60,6 +64,12 @@ def test_columns_that_a_query_needs(text: str, columns: tuple[str, ...] | None) 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        (
+            "SELECT a FROM lake.db.t, u WHERE (id = z AND id = 1 AND a = 'x') OR (id = 2)",
+            ["id = 1 AND a = 'x' OR (id = 2)"],
+        ),
+        ("SELECT a FROM lake.db.t, u WHERE (id = 1 AND z = 1) OR z = 2", []),
+        ("SELECT a FROM lake.db.t, u WHERE NOT (id = 1 AND z = 1)", []),
         (
             "SELECT a FROM lake.db.t WHERE id = 1 AND (a = 'x' OR b = c)",
             ["id = 1", "a = 'x' OR b = c"],
@@ -91,6 +101,12 @@ def test_conditions_that_every_row_must_meet(text: str, expected: list[str]) -> 
         ("a LIKE 'x%' OR a IS NULL", {"a"}),
         ("NOT (id IN (1, -2) OR c BETWEEN 1.5 AND 2)", {"id", "c"}),
         ("b >= DATE '2026-01-01'", {"b"}),
+        ("a NOT LIKE 'x%'", {"a"}),
+        ("b < DATE '2026-01-31' + INTERVAL '1' MONTH", {"b"}),
+        ("c BETWEEN 0.06 - 0.01 AND 0.06 + 0.01", {"c"}),
+        ("id BETWEEN SYMMETRIC 2 AND 1", None),
+        ("b < DATE '2026-01-31' + INTERVAL '1-2' YEAR TO MONTH", None),
+        ("c < c + 1", None),
         ("upper(a) = 'X'", None),
         ("a = 'it''s'", None),
         ("a = 1", None),
@@ -106,6 +122,50 @@ def test_conditions_that_a_scan_can_apply(condition: str, columns: set[str] | No
         arguments={"id": 7},
     )
     assert (columns_of(found) if found is not None else None) == columns
+
+
+def predicate(condition: str) -> Expression | None:
+    conjuncts = need(f"SELECT a FROM lake.db.t WHERE {condition}").conjuncts
+    return scan_predicate(conjuncts, ROW, time_zone=ZoneInfo("UTC"), arguments={})
+
+
+def written(condition: str) -> Expression:
+    return parse_predicate(condition, ROW, time_zone=ZoneInfo("UTC"))
+
+
+def test_not_like_is_not_like() -> None:
+    assert predicate("a NOT LIKE 'x%z'") == written("NOT (a LIKE 'x%z')")
+    assert predicate("a NOT LIKE 'x%z'") != predicate("a LIKE 'x%z'")
+
+
+@pytest.mark.parametrize(
+    ("shifted", "expected"),
+    [
+        ("DATE '1994-01-01' + INTERVAL '1' YEAR", "1995-01-01"),
+        ("DATE '1998-12-01' - INTERVAL '90' DAY", "1998-09-02"),
+        ("DATE '2024-01-31' + INTERVAL 1 MONTH", "2024-02-29"),
+        ("DATE '2024-02-29' - INTERVAL '1' YEARS", "2023-02-28"),
+        ("DATE '2024-01-31' - INTERVAL '-3' MONTHS", "2024-04-30"),
+        ("DATE '1995-03-15'- INTERVAL '15' MONTH", "1993-12-15"),
+    ],
+)
+def test_a_date_shifted_by_an_interval_is_a_date(shifted: str, expected: str) -> None:
+    assert predicate(f"b < {shifted}") == written(f"b < DATE '{expected}'")
+
+
+@pytest.mark.parametrize(
+    "shifted",
+    [
+        "DATE '9999-12-31' + INTERVAL '1' DAY",
+        "DATE '2024-01-01' + INTERVAL '1' HOUR",
+        "DATE '2024-13-01' + INTERVAL '1' DAY",
+        "DATE '2024-01-01' + INTERVAL '1.5' DAY",
+        "DATE '2024-01-01' + INTERVAL c DAY",
+        "DATE '20240101' + INTERVAL '1' DAY",
+    ],
+)
+def test_a_date_that_only_spark_knows_is_left_to_it(shifted: str) -> None:
+    assert predicate(f"b < {shifted}") is None
 
 
 def test_names_that_differ_in_case_only_are_left_to_spark() -> None:

@@ -1,8 +1,9 @@
 """Which conditions of a query can a scan apply, in words that mean the same to Spark and Lakebed?
 
 A condition is put into words only from comparisons of columns with literals, joined by AND, OR and
-NOT. Anything else is left to Spark alone, which filters again in any case; so leaving out is always
-right, and a condition is never reworded by a general writer of SQL.
+NOT; sums of literals, and dates shifted by intervals, count as literals. Anything else is left to
+Spark alone, which filters again in any case; so leaving out is always right, and a condition is
+never reworded by a general writer of SQL.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from lakebed.format.predicate.expressions import Cast, Expression, conjunction, 
 from lakebed.format.predicate.parser import parse_predicate
 from lakebed.format.types import AtomicType, RowType, TypeRoot
 from lakebed.spark.names import quoted
+from lakebed.spark.sql.shifted_dates import shifted_date
 
 _COMPARISONS: dict[type[exp.Expression], str] = {
     exp.EQ: "=",
@@ -26,6 +28,9 @@ _COMPARISONS: dict[type[exp.Expression], str] = {
     exp.NullSafeEQ: "<=>",
     exp.Like: "LIKE",
 }
+_SUMS: dict[type[exp.Expression], str] = {exp.Add: "+", exp.Sub: "-"}
+# What sqlglot says of a condition beyond its operands, such as that it is negated, has to be known.
+_PARTS = frozenset({"this", "expression", "expressions", "low", "high"})
 _JOINED: dict[type[exp.Expression], str] = {exp.And: "AND", exp.Or: "OR"}
 _TYPED_LITERALS = {
     exp.DType.DATE: "DATE",
@@ -87,6 +92,11 @@ class _Words:
 
     def of(self, node: exp.Expression) -> str:
         """A condition in words."""
+        said = {name for name, value in node.args.items() if value is not None} - _PARTS
+        if said == {"negate"} and isinstance(node, exp.Like):
+            return f"NOT ({self._operand(node.this)} LIKE {self._operand(node.expression)})"
+        if any(node.args[name] is not False for name in said):
+            raise _NotPlainError
         sign = _COMPARISONS.get(type(node))
         if sign is not None:
             return f"{self._operand(node.this)} {sign} {self._operand(node.expression)}"
@@ -123,11 +133,38 @@ class _Words:
                 word = _TYPED_LITERALS.get(node.to.this)
                 if word is not None and isinstance(node.this, exp.Literal) and node.this.is_string:
                     return f"{word} {_string(node.this.this)}"
+            case exp.Add() | exp.Sub():
+                return self._sum(node)
             case exp.Placeholder() if isinstance(node.this, str) and node.this in self._arguments:
                 return _argument(self._arguments[node.this])
             case _:
                 pass
         raise _NotPlainError
+
+    def _sum(self, node: exp.Add | exp.Sub) -> str:
+        left, right = node.this, node.expression
+        sign = _SUMS[type(node)]
+        if isinstance(right, exp.Interval) and _is_date(left):
+            found = shifted_date(left.this.this, right, sign=1 if sign == "+" else -1)
+            if found is not None:
+                return f"DATE '{found.isoformat()}'"
+        elif _is_number(left) and _is_number(right):
+            return f"({left.this} {sign} {right.this})"
+        raise _NotPlainError
+
+
+def _is_date(node: exp.Expression) -> bool:
+    return (
+        isinstance(node, exp.Cast)
+        and not isinstance(node, exp.TryCast)
+        and node.to.this is exp.DType.DATE
+        and isinstance(node.this, exp.Literal)
+        and node.this.is_string
+    )
+
+
+def _is_number(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string
 
 
 def _string(value: str) -> str:

@@ -2,12 +2,14 @@
 
 Columns. A column that a query needs is named in its text, or meant by a star. So the rule is: a
 column is needed if its name stands anywhere in the text, whatever it refers to there, and all are
-needed where a star, NATURAL, PIVOT or IDENTIFIER() may mean them without a name. This cannot leave
+needed where a star, NATURAL, PIVOT or IDENTIFIER() may mean them without a name; the star of
+`EXISTS (SELECT * …)` means none. This cannot leave
 out too much, however names are resolved.
 
 Rows. Only conjuncts of a WHERE clause, or of the ON clause that joins this table, in the SELECT
-that reads it, on columns of this table alone, and only where the join cannot fill in nulls for it:
-`l LEFT JOIN r WHERE r.x IS NULL` says nothing about the rows of r. Spark filters again.
+that reads it, and of them what they say of columns of this table alone, and only where the join
+cannot fill in nulls for it: `l LEFT JOIN r WHERE r.x IS NULL` says nothing about the rows of r.
+Spark filters again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -54,9 +56,9 @@ def needed(query: QueryText, reference: Reference, columns: Sequence[str]) -> Ne
         return ALL if has_star else Need(_named(query.tokens, columns), ())
     name = reference.node.alias or reference.parts[-1]
     conjuncts = tuple(
-        conjunct
+        implied
         for conjunct in _conjuncts(select, reference.node)
-        if _is_about(conjunct, name, columns)
+        if (implied := _implied(conjunct, name, columns)) is not None
     )
     if _has_star_for(select, name):
         return Need(None, conjuncts)
@@ -104,6 +106,9 @@ def _has_star_for(select: exp.Select, name: str) -> bool:
     for star in select.find_all(exp.Star):
         if star.find_ancestor(exp.Select) is not select or isinstance(star.parent, exp.Count):
             continue
+        if star.parent is select and isinstance(select.parent, exp.Exists):
+            # Whether there is a row, no column says.
+            continue
         table = star.parent.table if isinstance(star.parent, exp.Column) else ""
         if not table or table.lower() == name.lower():
             return True
@@ -139,6 +144,28 @@ def _split(condition: exp.Expression) -> Iterable[exp.Expression]:
         yield from _split(condition.expression)
     else:
         yield condition
+
+
+def _implied(condition: exp.Expression, name: str, columns: Sequence[str]) -> exp.Expression | None:
+    """What a condition says of one table's rows alone; None where it says nothing.
+
+    `t.a = 1 AND u.b = 2 OR t.a = 3` implies `t.a = 1 OR t.a = 3`.
+    """
+    if _is_about(condition, name, columns):
+        return condition
+    match condition:
+        case exp.Paren():
+            return _implied(condition.this, name, columns)
+        case exp.And() | exp.Or():
+            left = _implied(condition.this, name, columns)
+            right = _implied(condition.expression, name, columns)
+            if left is not None and right is not None:
+                return type(condition)(this=left.copy(), expression=right.copy())
+            if isinstance(condition, exp.Or):
+                return None
+            return right if left is None else left
+        case _:
+            return None
 
 
 def _is_about(conjunct: exp.Expression, name: str, columns: Sequence[str]) -> bool:
