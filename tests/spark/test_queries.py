@@ -1,6 +1,7 @@
 """Queries over Lakebed tables answer as Spark does over the same rows."""
 
 import json
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -42,6 +43,10 @@ def tables(spark: SparkSession) -> None:
         "WITH c AS (SELECT * FROM {o} WHERE id > 3) SELECT c.id, d.id FROM c JOIN c d USING (id)",
         "SELECT id FROM {o} WHERE id IN (SELECT id FROM {p} WHERE name LIKE 'n1%')",
         "SELECT id FROM {o} o WHERE EXISTS (SELECT 1 FROM {p} p WHERE p.id = o.id)",
+        "SELECT id FROM {o} o WHERE EXISTS (SELECT * FROM {p} p WHERE p.id = o.id)",
+        "SELECT id FROM {p} p WHERE NOT EXISTS (SELECT * FROM {o} o WHERE p.id = o.id)",
+        "SELECT id FROM {o} WHERE dt NOT LIKE 'n%'",
+        "SELECT o.id FROM {o} o, {p} p WHERE (o.id = p.id AND o.id < 7) OR (o.id = 3 AND p.id = 9)",
         "SELECT (SELECT max(name) FROM {p}) AS m, id FROM {o} LIMIT 20",
         "SELECT id, tag FROM {o} LATERAL VIEW explode(tags) e AS tag",
         "SELECT id, rank() OVER (PARTITION BY dt ORDER BY total) AS r FROM {o}",
@@ -97,6 +102,40 @@ def test_only_named_columns_and_matching_rows_leave_the_merge(spark: SparkSessio
     assert "total" in outputs
     assert "dt" not in outputs
     assert "tags" not in outputs
+
+
+def test_spark_knows_how_large_a_merged_table_is(spark: SparkSession) -> None:
+    spark.sql("""CREATE TABLE lake.db.large (id BIGINT, name STRING)
+        TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2', 'write-only' = 'true')""")
+    for name in ("old", "new"):
+        spark.sql(f"INSERT INTO lake.db.large SELECT id, '{name}' FROM range(400000)")
+    plan = spark.sql("EXPLAIN COST SELECT * FROM lake.db.large").collect()[0][0]
+    size = re.search(r"MapInArrow.*sizeInBytes=([\d.]+) MiB", plan)
+    assert size is not None, plan
+    # 800,000 rows of 8 + 8 + 20 bytes are 27 MiB; half of it is near enough.
+    assert 13 < float(size[1]) < 30
+    joined = "SELECT large.name, other.* FROM lake.db.large JOIN lake.db.{} AS other USING (id)"
+    assert "BroadcastHashJoin" in explained(spark, joined.format("o"))
+    assert "SortMergeJoin" in explained(spark, joined.format("large"))
+    spark.sql("DROP TABLE lake.db.large")
+
+
+def test_views_are_looked_up_by_their_own_names(spark: SparkSession) -> None:
+    spark.sql("USE lake.db")
+    try:
+        spark.range(3).createOrReplaceTempView("P")
+        found = spark.sql("SELECT count(*), count(o.id) FROM p LEFT JOIN o USING (id)").collect()
+        assert tuple(found[0]) == (3, 3)
+        spark.sql("DROP VIEW P")
+        found = spark.sql("SELECT count(*), count(o.id) FROM p LEFT JOIN o USING (id)").collect()
+        assert tuple(found[0]) == (20, 15)
+    finally:
+        spark.sql("USE spark_catalog.default")
+
+
+def explained(spark: SparkSession, query: str) -> str:
+    plan: str = spark.sql(f"EXPLAIN {query}").collect()[0][0]
+    return plan
 
 
 def test_rows_that_need_no_merge_are_read_by_spark_itself(spark: SparkSession) -> None:

@@ -4,7 +4,7 @@ A `Lake` is a session with its attached catalogs. SQL statements, DataFrame read
 the session's catalog all end here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import partial
@@ -74,6 +74,21 @@ class Lake:
         """The table of an attached catalog that a name means; None when it is Spark's."""
         return self.registry.resolve_table(parts, is_view=self.is_view)
 
+    def resolve_all(
+        self, names: Iterable[tuple[str, ...]]
+    ) -> dict[tuple[str, ...], TableName | None]:
+        """As `resolve`, for several names; Spark is asked but once."""
+        every = list(dict.fromkeys(names))
+        views: set[str] | None = None
+
+        def is_view(name: str) -> bool:
+            nonlocal views
+            if views is None:
+                views = self._views(parts[0] for parts in every if len(parts) == 1)
+            return name.lower() in views
+
+        return {parts: self.registry.resolve_table(parts, is_view=is_view) for parts in every}
+
     def resolve_text(self, name: str) -> TableName | None:
         """As `resolve`, for a name with dots and backticks."""
         try:
@@ -83,9 +98,13 @@ class Lake:
 
     def is_view(self, name: str) -> bool:
         """Whether a temporary view has that name."""
-        pattern = name.replace("'", "\\'")
+        return name.lower() in self._views([name])
+
+    def _views(self, names: Iterable[str]) -> set[str]:
+        """The temporary views among some names, and perhaps others, in lower case."""
+        pattern = "|".join(names).replace("'", "\\'")
         views = self.sql(f"SHOW VIEWS LIKE '{pattern}'").collect()
-        return any(view.isTemporary and view.viewName.lower() == name.lower() for view in views)
+        return {view.viewName.lower() for view in views if view.isTemporary}
 
     def catalog(self, name: TableName) -> Catalog:
         """The catalog of a table."""

@@ -155,6 +155,11 @@ class WaitingPiece:
         """Bytes of the file."""
         return self.file.size_bytes
 
+    @property
+    def row_count(self) -> int:
+        """Rows of the file."""
+        return self.file.row_count
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingReader:

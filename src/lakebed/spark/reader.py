@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 from lakebed.format.types import DataField
 from lakebed.spark.marked_files import MarkedFiles
 from lakebed.spark.registry import Registry
+from lakebed.spark.sizes import numbers
 from lakebed.spark.types import is_native, to_arrow_schema, to_spark_schema
 from lakebed.spark.worker import ReadSplits, to_schema
 from lakebed.spark.workers import check_workers
@@ -39,6 +40,15 @@ class Weighted(Protocol):
     @property
     def size_bytes(self) -> int:
         """Bytes on disk."""
+        ...
+
+
+class Counted(Weighted, Protocol):
+    """What has rows, too."""
+
+    @property
+    def row_count(self) -> int:
+        """Rows, of which a merge may leave fewer."""
         ...
 
 
@@ -94,7 +104,7 @@ def _is_marked(split: Split) -> bool:
 def split_frame(
     spark: SparkSession,
     registry: Registry,
-    splits: Sequence[Piece],
+    splits: Sequence[Counted],
     *,
     reader: object,
     schema: StructType,
@@ -115,7 +125,8 @@ def split_frame(
         tuple(pickle.dumps(group) for group in groups),
         to_arrow_schema(schema),
     )
-    return spark.range(0, len(groups), 1, len(groups)).mapInArrow(read, schema)
+    rows = sum(split.row_count for split in splits)
+    return numbers(spark, len(groups), row_count=rows, schema=schema).mapInArrow(read, schema)
 
 
 def _local_frame(spark: SparkSession, scan: MetadataScan) -> DataFrame:

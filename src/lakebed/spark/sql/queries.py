@@ -99,10 +99,11 @@ def run_query(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFra
 
 
 def _uses(lake: Lake, query: QueryText) -> list[_Use]:
+    found = lake.resolve_all(reference.parts for reference in query.references)
     named = [
         (reference, name)
         for reference in query.references
-        if (name := lake.resolve(reference.parts)) is not None
+        if (name := found[reference.parts]) is not None
     ]
     tables = {name: lake.load(name) for name in dict.fromkeys(name for _, name in named)}
     current = [name for reference, name in named if _is_current(reference, tables[name])]
@@ -167,16 +168,18 @@ def _run(
     needs: list[Need],
     given: Arguments,
 ) -> DataFrame:
-    frames = {
-        f"{_PARAMETER}{index}": lake.read(
-            use.table,
-            columns=need.columns,
-            where=_predicate(lake, use, need.conjuncts, given=given),
-            travel=use.travel,
-            options=use.reference.options,
-        )
-        for index, (use, need) in enumerate(zip(uses, needs, strict=True))
-    }
+    frames: dict[str, DataFrame] = {}
+    # Spark reads once what is the same, if it has one frame for it.
+    same: dict[object, DataFrame] = {}
+    for index, (use, need) in enumerate(zip(uses, needs, strict=True)):
+        where = _predicate(lake, use, need.conjuncts, given=given)
+        options = use.reference.options
+        what = (use.name, use.travel, frozenset(options.items()), need.columns, where)
+        if what not in same:
+            same[what] = lake.read(
+                use.table, columns=need.columns, where=where, travel=use.travel, options=options
+            )
+        frames[f"{_PARAMETER}{index}"] = same[what]
     return lake.sql(spliced, given.args, **frames, **given.fields)
 
 
