@@ -72,6 +72,12 @@ LOCKS = (
         requirements="pyspark==3.5.9\npyarrow==26.0.1",
     ),
     Lock(
+        name="tpchgen",
+        purpose="The generator of TPC-H's rows, in an environment of its own.",
+        arguments=("-",),
+        requirements="tpchgen-cli==4.0.0",
+    ),
+    Lock(
         name="uv",
         purpose="The installer that installs the others.",
         arguments=("-",),

@@ -120,6 +120,12 @@ STAGES = (
         "./dev prove cells --seconds 600 --from-seed 1",
     ),
     Stage(
+        name="tpch",
+        command=(PYTHON, "-m", "pytest", "-q", "-m", "peers", "tests/tpch"),
+        share_seconds=100,
+        left_out="larger scales than 0.1, and compacted tables: ./dev bench tpch --scale 1",
+    ),
+    Stage(
         name="race",
         command=(
             *(PYTHON, "-m", "tools.proof_stages", "race", "--sample"),
@@ -132,10 +138,10 @@ STAGES = (
         name="histories",
         command=(
             *(PYTHON, "-m", "tools.proof_stages", "compaction-histories", "--sample"),
-            *("--seeds", "100", "--seconds", "320", "--from-seed", "{seed}"),
+            *("--seeds", "55", "--seconds", "180", "--from-seed", "{seed}"),
         ),
-        share_seconds=210,
-        left_out="what 100 histories do not reach of ./dev prove compaction-histories "
+        share_seconds=115,
+        left_out="what 55 histories do not reach of ./dev prove compaction-histories "
         "--seconds 2400 --from-seed 1",
     ),
     Stage(

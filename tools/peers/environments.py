@@ -29,12 +29,16 @@ def peer_python(name: str) -> Path:
     if name not in ENVIRONMENTS:
         raise ValueError(f"unknown peer {name!r}; there are {', '.join(ENVIRONMENTS)}")
     lock_path = ROOT / "requirements" / f"peer-{name}.txt"
+    return environment_python(CACHE / name, lock_path=lock_path)
+
+
+def environment_python(directory: Path, *, lock_path: Path) -> Path:
+    """The interpreter of an environment with what a lock pins, made if it is missing or older."""
     digest = hashlib.sha256(lock_path.read_bytes() + sys.version.encode()).hexdigest()
-    directory = CACHE / name
     stamp = directory / "stamp"
-    with exclusive(CACHE / f"{name}.lock"):
+    with exclusive(directory.with_name(f"{directory.name}.lock")):
         if not stamp.exists() or stamp.read_text(encoding="utf-8") != digest:
-            print(f"peers: making the environment of {name}", file=sys.stderr, flush=True)
+            print(f"environments: making that of {lock_path.stem}", file=sys.stderr, flush=True)
             _make(directory, lock_path=lock_path)
             stamp.write_text(digest, encoding="utf-8")
     return directory / "bin" / "python"
