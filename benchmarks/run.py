@@ -32,6 +32,7 @@ NAMES = (
     "compaction",
     "spark_compaction",
     "spark_merge",
+    "tpch",
     "compaction_memory",
     "import_time",
     "lost_commits",
@@ -41,6 +42,7 @@ NAMES = (
 ROUNDS = 5
 RUN_ROWS = 1_000_000
 SMOKE_ROWS = 20_000
+SCALE, SMOKE_SCALE = "1", "0.01"
 RECORD = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 HEAD = """# Performance
 
@@ -55,6 +57,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--scale", default=SCALE, help="the scale factor of tpch")
     parser.add_argument("--smoke", action="store_true", help="small, once, without the peers")
     parser.add_argument("--record", action="store_true", help=f"append to docs/{RECORD.name}")
     arguments = parser.parse_args()
@@ -69,6 +72,7 @@ def main() -> int:
             effort = Effort(
                 rounds=1 if arguments.smoke else arguments.rounds,
                 run_rows=SMOKE_ROWS if arguments.smoke else RUN_ROWS,
+                scale=SMOKE_SCALE if arguments.smoke else arguments.scale,
                 peers=not arguments.smoke,
                 progress=partial(_show, status, name),
             )

@@ -8,7 +8,7 @@ from benchmarks.harness import Contender, Effort, Outcome, Target, alternate
 
 
 def _effort(*, rounds: int) -> Effort:
-    return Effort(rounds=rounds, run_rows=1, peers=True, progress=lambda _: None)
+    return Effort(rounds=rounds, run_rows=1, scale="1", peers=True, progress=lambda _: None)
 
 
 def _logging(log: list[str], name: str) -> Callable[[], float]:
