@@ -58,6 +58,7 @@ def tables(spark: SparkSession) -> None:
         "SELECT /*+ BROADCAST(p) */ o.id FROM {o} o, {p} p WHERE o.id = p.id",
         "FROM {o} |> WHERE id > 3 |> SELECT id, dt",
         "SELECT struct(*) FROM {p}",
+        "SELECT id FROM {p} WHERE name NOT LIKE 'x%' AND name NOT LIKE 'n_'",
         "SELECT id FROM {o} GROUP BY ALL HAVING count(*) > 0",
     ],
 )
@@ -72,6 +73,39 @@ def test_answers_are_those_over_spark_copies(spark: SparkSession, query: str) ->
 def test_columns_may_be_written_with_the_whole_name(spark: SparkSession) -> None:
     query = "SELECT lake.db.o.id, db.o.total, o.dt FROM lake.db.o WHERE lake.db.o.id = 3"
     assert [tuple(row) for row in spark.sql(query).collect()] == [(3, 3.0, "old")]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "WITH o AS (SELECT * FROM o WHERE id < 4) SELECT id, total FROM o",
+        "WITH c AS (SELECT name FROM p), p AS (SELECT 1 AS one) SELECT * FROM c, p",
+        "SELECT lake.db.o.id, DB.O.total, o.dt FROM o WHERE db.o.id = 3",
+        "SELECT x.first FROM o AS x (first, second, third, fourth) WHERE second > 3",
+        "SELECT first FROM (o) x (first, second, third, fourth)",
+        "SELECT second FROM o AS x (total, second, dt, tags) WHERE total = 3",
+        "SELECT lake.db.p.* FROM p JOIN db.o ON lake.db.o.id = lake.db.p.id",
+        "TABLE p",
+        "SELECT id FROM o UNION ALL (TABLE plain)",
+        "FROM o, p x |> WHERE o.id = x.id |> SELECT name",
+        "SELECT x.id FROM o x JOIN (VALUES (1), (2)) TABLESAMPLE (9 ROWS) v ON x.id = v.col1, p",
+        "SELECT id /* of /* FROM nowhere */ JOIN lake.db.nowhere */ FROM o",
+    ],
+)
+def test_short_names_are_found_as_spark_finds_them(spark: SparkSession, query: str) -> None:
+    spark.range(2).createOrReplaceTempView("plain")
+    spark.sql("CREATE DATABASE IF NOT EXISTS spark_catalog.db")
+    for name in ("o", "p"):
+        frame = spark.sql(f"SELECT * FROM lake.db.{name}")
+        frame.write.mode("overwrite").saveAsTable(f"spark_catalog.db.{name}")
+    found = {}
+    for catalog in ("spark_catalog", "lake"):
+        spark.sql(f"USE {catalog}.db")
+        text = query.replace("lake.db", f"{catalog}.db")
+        found[catalog] = sorted(map(repr, spark.sql(text).collect()))
+    spark.sql("USE spark_catalog.default")
+    assert found["lake"] == found["spark_catalog"]
+    assert found["lake"]
 
 
 def test_arguments_and_fields_reach_spark(spark: SparkSession) -> None:

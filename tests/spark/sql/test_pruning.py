@@ -6,6 +6,7 @@ import pytest
 
 from lakebed.format.predicate.expressions import Expression, columns_of
 from lakebed.format.predicate.parser import parse_predicate
+from lakebed.format.predicate.text import format_expression
 from lakebed.format.types import MAX_LENGTH, AtomicType, DataField, RowType, TypeRoot
 from lakebed.spark.sql.conditions import scan_predicate
 from lakebed.spark.sql.pruning import Need, needed
@@ -55,6 +56,9 @@ def conditions(text: str) -> list[str]:
         ("SELECT 1 FROM u WHERE EXISTS (SELECT struct(*) = u.z FROM lake.db.t)", ALL),
         ("SELECT ) a FROM lake.db.t", ("a",)),
         ("SELECT ) a * 2 FROM lake.db.t", ALL),
+        ("SELECT q FROM lake.db.t AS x (p, q, r, s)", ALL),
+        ("SELECT q FROM (lake.db.t) x (p, q, r, s)", ALL),
+        ("SELECT q FROM lake.db.t TABLESAMPLE (3 ROWS) `x`(p, q, r, s)", ALL),
     ],
 )
 def test_columns_that_a_query_needs(text: str, columns: tuple[str, ...] | None) -> None:
@@ -87,6 +91,13 @@ def test_columns_that_a_query_needs(text: str, columns: tuple[str, ...] | None) 
         ("SELECT a FROM lake.db.t WHERE id = outer_id", []),
         ("SELECT a FROM lake.db.t GROUP BY a HAVING a = 'x'", []),
         ("SELECT a FROM (SELECT * FROM lake.db.t) x WHERE id = 1", []),
+        ("SELECT a FROM lake.db.t x (b, a, c, id) WHERE id = 1", []),
+        ("SELECT a FROM u x, lake.db.t c WHERE x.c.id = 1 AND c.a = 'x'", ["c.a = 'x'"]),
+        (
+            "SELECT a FROM lake.db.t WHERE lake.db.t.id = 1 AND DB.T.b = 2 AND t.c = 3",
+            ["lake.db.t.id = 1", "DB.T.b = 2", "t.c = 3"],
+        ),
+        ("SELECT a FROM u db, lake.db.t x WHERE db.t.id = 1", []),
     ],
 )
 def test_conditions_that_every_row_must_meet(text: str, expected: list[str]) -> None:
@@ -166,6 +177,25 @@ def test_a_date_shifted_by_an_interval_is_a_date(shifted: str, expected: str) ->
 )
 def test_a_date_that_only_spark_knows_is_left_to_it(shifted: str) -> None:
     assert predicate(f"b < {shifted}") is None
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("a NOT LIKE 'x%'", "NOT (a LIKE 'x%')"),
+        ("NOT a NOT LIKE 'x%'", "NOT (NOT (a LIKE 'x%'))"),
+        ("id NOT IN (1) AND id IS NOT NULL", "(NOT (id IN (1))) AND (id IS NOT NULL)"),
+        ("id BETWEEN SYMMETRIC 3 AND 1", None),
+    ],
+)
+def test_a_condition_keeps_its_negation(condition: str, words: str | None) -> None:
+    found = scan_predicate(
+        need(f"SELECT a FROM lake.db.t WHERE {condition}").conjuncts,
+        ROW,
+        time_zone=ZoneInfo("UTC"),
+        arguments={},
+    )
+    assert (format_expression(found) if found is not None else None) == words
 
 
 def test_names_that_differ_in_case_only_are_left_to_spark() -> None:

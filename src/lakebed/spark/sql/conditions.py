@@ -29,9 +29,9 @@ _COMPARISONS: dict[type[exp.Expression], str] = {
     exp.Like: "LIKE",
 }
 _SUMS: dict[type[exp.Expression], str] = {exp.Add: "+", exp.Sub: "-"}
-# What sqlglot says of a condition beyond its operands, such as that it is negated, has to be known.
-_PARTS = frozenset({"this", "expression", "expressions", "low", "high"})
 _JOINED: dict[type[exp.Expression], str] = {exp.And: "AND", exp.Or: "OR"}
+# What of a condition's node is put into words.
+_HEEDED = frozenset({"this", "expression", "expressions", "low", "high", "negate"})
 _TYPED_LITERALS = {
     exp.DType.DATE: "DATE",
     exp.DType.TIMESTAMPNTZ: "TIMESTAMP_NTZ",
@@ -92,11 +92,13 @@ class _Words:
 
     def of(self, node: exp.Expression) -> str:
         """A condition in words."""
-        said = {name for name, value in node.args.items() if value is not None} - _PARTS
-        if said == {"negate"} and isinstance(node, exp.Like):
-            return f"NOT ({self._operand(node.this)} LIKE {self._operand(node.expression)})"
-        if any(node.args[name] is not False for name in said):
+        if any(value for key, value in node.args.items() if key not in _HEEDED):
+            # Such as BETWEEN SYMMETRIC, or what a later sqlglot tells of a node.
             raise _NotPlainError
+        words = self._plain(node)
+        return f"NOT ({words})" if node.args.get("negate") else words
+
+    def _plain(self, node: exp.Expression) -> str:
         sign = _COMPARISONS.get(type(node))
         if sign is not None:
             return f"{self._operand(node.this)} {sign} {self._operand(node.expression)}"

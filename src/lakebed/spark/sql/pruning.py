@@ -2,9 +2,9 @@
 
 Columns. A column that a query needs is named in its text, or meant by a star. So the rule is: a
 column is needed if its name stands anywhere in the text, whatever it refers to there, and all are
-needed where a star, NATURAL, PIVOT or IDENTIFIER() may mean them without a name; the star of
-`EXISTS (SELECT * …)` means none. This cannot leave
-out too much, however names are resolved.
+needed where a star, NATURAL, PIVOT or IDENTIFIER() may mean them without a name, or where an alias
+gives them other names; the star of `EXISTS (SELECT * …)` means none. This cannot leave out too much,
+however names are resolved.
 
 Rows. Only conjuncts of a WHERE clause, or of the ON clause that joins this table, in the SELECT
 that reads it, and of them what they say of columns of this table alone, and only where the join
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from lakebed.spark.sql.references import QueryText, Reference
-from lakebed.spark.sql.tokens import Token, TokenKind
+from lakebed.spark.sql.tokens import Token, TokenKind, has_pipe
 
 _MEANING_ALL = ("NATURAL", "PIVOT", "UNPIVOT", "IDENTIFIER", "TABLE")
 _REGEX_SIGNS = frozenset("*+|()[]")
@@ -48,7 +48,7 @@ def needed(query: QueryText, reference: Reference, columns: Sequence[str]) -> Ne
         reference: One of its references.
         columns: The table's columns.
     """
-    if _means_all(query.tokens):
+    if reference.renames or _means_all(query.tokens):
         return ALL
     select = _select_of(reference.node)
     if select is None or reference.node is None:
@@ -58,7 +58,7 @@ def needed(query: QueryText, reference: Reference, columns: Sequence[str]) -> Ne
     conjuncts = tuple(
         implied
         for conjunct in _conjuncts(select, reference.node)
-        if (implied := _implied(conjunct, name, columns)) is not None
+        if (implied := _implied(conjunct, reference, columns)) is not None
     )
     if _has_star_for(select, name):
         return Need(None, conjuncts)
@@ -66,18 +66,11 @@ def needed(query: QueryText, reference: Reference, columns: Sequence[str]) -> Ne
 
 
 def _means_all(tokens: Sequence[Token]) -> bool:
-    for index, token in enumerate(tokens):
-        if token.is_word(*_MEANING_ALL):
-            return True
-        if token.kind is TokenKind.QUOTED and _REGEX_SIGNS & set(token.name):
-            return True
-        if (
-            token.is_symbol("|")
-            and tokens[index + 1 : index + 2][0:1]
-            and (tokens[index + 1].is_symbol(">") and tokens[index + 1].start == token.end)
-        ):
-            return True
-    return False
+    return has_pipe(tokens) or any(
+        token.is_word(*_MEANING_ALL)
+        or (token.kind is TokenKind.QUOTED and _REGEX_SIGNS & set(token.name))
+        for token in tokens
+    )
 
 
 def _named(tokens: Sequence[Token], columns: Sequence[str]) -> tuple[str, ...]:
@@ -146,19 +139,21 @@ def _split(condition: exp.Expression) -> Iterable[exp.Expression]:
         yield condition
 
 
-def _implied(condition: exp.Expression, name: str, columns: Sequence[str]) -> exp.Expression | None:
+def _implied(
+    condition: exp.Expression, reference: Reference, columns: Sequence[str]
+) -> exp.Expression | None:
     """What a condition says of one table's rows alone; None where it says nothing.
 
     `t.a = 1 AND u.b = 2 OR t.a = 3` implies `t.a = 1 OR t.a = 3`.
     """
-    if _is_about(condition, name, columns):
+    if _is_about(condition, reference, columns):
         return condition
     match condition:
         case exp.Paren():
-            return _implied(condition.this, name, columns)
+            return _implied(condition.this, reference, columns)
         case exp.And() | exp.Or():
-            left = _implied(condition.this, name, columns)
-            right = _implied(condition.expression, name, columns)
+            left = _implied(condition.this, reference, columns)
+            right = _implied(condition.expression, reference, columns)
             if left is not None and right is not None:
                 return type(condition)(this=left.copy(), expression=right.copy())
             if isinstance(condition, exp.Or):
@@ -168,7 +163,7 @@ def _implied(condition: exp.Expression, name: str, columns: Sequence[str]) -> ex
             return None
 
 
-def _is_about(conjunct: exp.Expression, name: str, columns: Sequence[str]) -> bool:
+def _is_about(conjunct: exp.Expression, reference: Reference, columns: Sequence[str]) -> bool:
     """Whether every column of a conjunct is the table's.
 
     A bare name that the table has is the table's or ambiguous, which Spark refuses; or it is the
@@ -179,6 +174,16 @@ def _is_about(conjunct: exp.Expression, name: str, columns: Sequence[str]) -> bo
     known = {column.lower() for column in columns}
     found = list(conjunct.find_all(exp.Column))
     return bool(found) and all(
-        column.name.lower() in known and column.table.lower() in {"", name.lower()}
-        for column in found
+        column.name.lower() in known and _may_qualify(column, reference) for column in found
     )
+
+
+def _may_qualify(column: exp.Column, reference: Reference) -> bool:
+    """Whether what stands before a column's name is nothing, or the table's name or alias.
+
+    In `a.b.c` the last may be a part of the column `b` of a table `a`.
+    """
+    qualifiers = tuple(part.name.lower() for part in column.parts[:-1])
+    alias = reference.node.alias if reference.node is not None else ""
+    name = (alias,) if alias else reference.parts
+    return tuple(part.lower() for part in name)[-len(qualifiers) :] == qualifiers or not qualifiers

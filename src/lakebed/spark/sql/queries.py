@@ -5,7 +5,7 @@ of the text goes to Spark as it was written. `spark.sql(text, **frames)` does th
 Spark and on Spark Connect, and leaves no views behind.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -21,6 +21,7 @@ from lakebed.spark.names import TableName, quoted
 from lakebed.spark.sql.conditions import scan_predicate
 from lakebed.spark.sql.pruning import ALL, Need, needed
 from lakebed.spark.sql.references import QueryText, Reference, analyse
+from lakebed.spark.sql.table_words import name_at
 from lakebed.spark.sql.tokens import TokenKind, tokenize
 from lakebed.table.table import Table
 
@@ -236,21 +237,36 @@ def kept(text: str, *, has_fields: bool) -> str:
 
 
 def _qualifier_edits(query: QueryText, uses: list[_Use]) -> list[_Edit]:
-    """Columns written `catalog.database.table.column` keep their last two parts.
+    """Columns written `catalog.database.table.column` begin with the table.
 
     A frame is known by its alias, not by the full name of the table.
     """
-    if query.tree is None:
-        return []
-    names = {use.reference.parts for use in uses if use.reference.alias_at is not None}
+    names = {
+        _lowered((use.name.catalog, use.name.database, use.name.table))
+        for use in uses
+        if use.reference.alias_at is not None
+    }
+    references = {reference.start for reference in query.references}
+    tokens = query.tokens
     edits = []
-    for column in query.tree.find_all(exp.Column):
-        qualifiers = [
-            column.args[key] for key in ("catalog", "db", "table") if column.args.get(key)
-        ]
-        parts = tuple(part.name for part in qualifiers)
-        if len(parts) > 1 and any(name[-len(parts) :] == parts for name in names):
-            start, end = qualifiers[0].meta.get("start"), qualifiers[-1].meta.get("start")
-            if start is not None and end is not None:
-                edits.append(_Edit(start, end, ""))
+    for index, token in enumerate(tokens):
+        is_first = token.is_name and not (index and tokens[index - 1].is_symbol("."))
+        if not is_first or token.start in references:
+            continue
+        parts = _lowered(name_at(tokens, index))
+        for skipped in (2, 1):
+            qualifier = parts[: skipped + 1]
+            last = index + 2 * skipped
+            if (
+                len(qualifier) == skipped + 1
+                and any(name[2 - skipped :] == qualifier for name in names)
+                and last + 1 < len(tokens)
+                and tokens[last + 1].is_symbol(".")
+            ):
+                edits.append(_Edit(token.start, tokens[last].start, ""))
+                break
     return edits
+
+
+def _lowered(parts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part.lower() for part in parts)

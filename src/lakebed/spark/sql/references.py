@@ -15,13 +15,12 @@ from sqlglot.errors import SqlglotError
 
 from lakebed.spark.sql.clauses import properties
 from lakebed.spark.sql.cursor import Cursor
-from lakebed.spark.sql.tokens import Token, TokenKind, closing_index, tokenize
+from lakebed.spark.sql.table_words import named_tables
+from lakebed.spark.sql.tokens import Token, TokenKind, closing_index, has_pipe, tokenize
+from lakebed.spark.sql.with_clauses import common_tables
 
 _VERSION = ("VERSION", "SYSTEM_VERSION")
 _TIME = ("TIMESTAMP", "SYSTEM_TIME")
-_BEFORE_TABLE = ("FROM", "JOIN", "TABLE")
-# FROM stands between the arguments of these.
-_FROM_FUNCTIONS = ("EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "OVERLAY")
 _NO_ALIAS = frozenset(
     {"ANTI", "CLUSTER", "CROSS", "DISTRIBUTE", "EXCEPT", "FULL", "GROUP", "HAVING", "INNER"}
     | {"INSERT", "INTERSECT", "JOIN", "LATERAL", "LEFT", "LIMIT", "MINUS", "NATURAL", "OFFSET"}
@@ -48,6 +47,7 @@ class Reference:
         timestamp: Operand of TIMESTAMP AS OF, as written.
         options: What stands behind WITH.
         alias_at: Where an alias may be put; None where there is one, or none may be.
+        renames: Whether an alias has names for the columns too.
         node: Its node in the tree, if the text could be read.
     """
 
@@ -59,6 +59,7 @@ class Reference:
     timestamp: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     alias_at: int | None = None
+    renames: bool = False
     node: exp.Table | None = None
 
 
@@ -103,15 +104,21 @@ def analyse(text: str, *, catalogs: Collection[str], has_fields: bool = False) -
         for index, token in enumerate(tokens)
         if token.is_name and (found := _clauses_behind(text, tokens, index + 1)) is not None
     }
-    tree = _parse(_masked(text, clauses, has_fields=has_fields))
+    tree = None
+    if not has_pipe(tokens):
+        # Steps of pipes are moved about by sqlglot, and lose their places.
+        tree = _parse(_masked(text, tokens, clauses, has_fields=has_fields))
     by_start = {} if tree is None else _in_tree(tree)
-    for index, parts in _in_tokens(tokens, catalogs, is_parsed=tree is not None):
+    for index, parts in named_tables(tokens, catalogs, is_parsed=tree is not None):
         start, end = tokens[index].start, tokens[index + 2 * len(parts) - 2].end
         by_start.setdefault(start, Reference(parts=parts, start=start, end=end, clauses_end=end))
+    common = common_tables(tokens)
     ends = {token.end: index for index, token in enumerate(tokens)}
     references = [
         _completed(reference, clauses.get(reference.end), tokens, behind=ends[reference.end] + 1)
-        for _, reference in sorted(by_start.items())
+        for start, reference in sorted(by_start.items())
+        if len(reference.parts) > 1
+        or not any(table.is_meant(reference.parts[0], start) for table in common)
     ]
     return QueryText(text=text, tokens=tokens, tree=tree, references=tuple(references))
 
@@ -163,9 +170,13 @@ def _operand_end(tokens: list[Token], index: int) -> int | None:
     return last
 
 
-def _masked(text: str, clauses: dict[int, _Clauses], *, has_fields: bool) -> str:
-    """The text in the same places, without what sqlglot does not know."""
-    signs = list(text)
+def _masked(
+    text: str, tokens: list[Token], clauses: dict[int, _Clauses], *, has_fields: bool
+) -> str:
+    """The text in the same places, without what sqlglot does not know, and without comments."""
+    signs = [" "] * len(text)
+    for token in tokens:
+        signs[token.start : token.end] = token.text
     for start, found in clauses.items():
         signs[start : found.end] = " " * (found.end - start)
     masked = "".join(signs)
@@ -205,8 +216,6 @@ def _in_tree(tree: exp.Expression) -> dict[int, Reference]:
         ):
             continue
         parts = tuple(part.name for part in identifiers)
-        if len(parts) == 1 and _is_common_table(node, parts[0]):
-            continue
         start, end = identifiers[0].meta["start"], identifiers[-1].meta["end"] + 1
         found[start] = Reference(parts=parts, start=start, end=end, clauses_end=end, node=node)
     return found
@@ -217,60 +226,6 @@ def _is_read(node: exp.Table) -> bool:
     if isinstance(node.parent, exp.Merge):
         return node.arg_key == "using"
     return isinstance(node.parent, exp.From | exp.Join | exp.Subquery)
-
-
-def _is_common_table(node: exp.Expression, name: str) -> bool:
-    """Whether a WITH clause round the node defines the name."""
-    above = node.parent
-    while above is not None:
-        clause = above.args.get("with_")
-        if clause is not None and any(
-            table.alias.lower() == name.lower() for table in clause.expressions
-        ):
-            return True
-        above = above.parent
-    return False
-
-
-def _in_tokens(
-    tokens: list[Token], catalogs: Collection[str], *, is_parsed: bool
-) -> list[tuple[int, tuple[str, ...]]]:
-    """Names that the words before them make tables: index of the first token, and parts."""
-    found = []
-    enclosing: list[str] = []
-    for index, token in enumerate(tokens):
-        if token.is_symbol("("):
-            enclosing.append(tokens[index - 1].text.upper() if index else "")
-        elif token.is_symbol(")") and enclosing:
-            enclosing.pop()
-        if not token.is_name or index == 0:
-            continue
-        parts = _name_at(tokens, index)
-        is_explicit = len(parts) == 3 and parts[0] in catalogs
-        before = tokens[index - 1]
-        if before.is_word("FROM") and (
-            (enclosing and enclosing[-1] in _FROM_FUNCTIONS)
-            or tokens[index - 2].is_word("DISTINCT")
-        ):
-            continue
-        follows_word = before.is_word(*_BEFORE_TABLE) or (
-            before.is_symbol("(") and bool(enclosing) and enclosing[-1] == "TABLE"
-        )
-        if (follows_word and (is_explicit or not is_parsed)) or (
-            is_explicit and not is_parsed and before.is_symbol(",", "(")
-        ):
-            found.append((index, parts))
-    return found
-
-
-def _name_at(tokens: list[Token], index: int) -> tuple[str, ...]:
-    parts = [tokens[index].name]
-    while (
-        index + 2 < len(tokens) and tokens[index + 1].is_symbol(".") and tokens[index + 2].is_name
-    ):
-        index += 2
-        parts.append(tokens[index].name)
-    return tuple(parts)
 
 
 def _completed(
@@ -287,10 +242,7 @@ def _completed(
         closing = closing_index(tokens, opening)
         alias_at, behind = tokens[closing].end, closing + 1
     first = next((i for i, token in enumerate(tokens) if token.start == reference.start), 0)
-    has_alias = behind < len(tokens) and (
-        tokens[behind].is_word("AS")
-        or (tokens[behind].is_name and tokens[behind].text.upper() not in _NO_ALIAS)
-    )
+    has_alias = _is_alias(tokens, behind)
     is_bare = first > 0 and tokens[first - 1].is_word("TABLE")
     is_argument = first > 1 and tokens[first - 2].is_word("TABLE")
     return Reference(
@@ -302,5 +254,24 @@ def _completed(
         timestamp=clauses.timestamp if clauses else None,
         options=clauses.options if clauses else {},
         alias_at=None if has_alias or is_bare or is_argument else alias_at,
+        renames=_renames(tokens, behind),
         node=reference.node,
     )
+
+
+def _is_alias(tokens: list[Token], index: int) -> bool:
+    """Whether an alias comes next."""
+    return index < len(tokens) and (
+        tokens[index].is_word("AS")
+        or (tokens[index].is_name and tokens[index].text.upper() not in _NO_ALIAS)
+    )
+
+
+def _renames(tokens: list[Token], index: int) -> bool:
+    """Whether an alias comes next that has names for columns, round parentheses maybe."""
+    while index < len(tokens) and tokens[index].is_symbol(")"):
+        index += 1
+    if not _is_alias(tokens, index):
+        return False
+    index += 2 if tokens[index].is_word("AS") else 1
+    return index < len(tokens) and tokens[index].is_symbol("(")

@@ -6,11 +6,14 @@ stays as the user wrote it. Space and comments are no tokens.
 
 import enum
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _TOKEN = re.compile(
     r"""
-      (?P<space>\s+|--[^\n]*|/\*.*?\*/)
+      (?P<space>\s+|--(?:\\\n|[^\r\n])*)
+    | (?P<comment>/\*)
     | (?P<raw>[rR](?:'[^']*'|"[^"]*"))
     | (?P<string>[xX]?'(?:[^'\\]|\\.|'')*'|[xX]?"(?:[^"\\]|\\.|"")*")
     | (?P<quoted>`(?:[^`]|``)*`)
@@ -20,6 +23,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_BRACKETS = re.compile(r"/\*(?!\+)|\*/")
 _ESCAPE = re.compile(r"\\(.)|(['\"])\2", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a"}
 
@@ -84,16 +88,39 @@ class Token:
 def tokenize(text: str) -> list[Token]:
     """The tokens of a text, in order."""
     tokens = []
-    for found in _TOKEN.finditer(text):
+    position = 0
+    while (found := _TOKEN.match(text, position)) is not None:
         group = found.lastgroup or ""
-        if group == "space":
+        position = _comment_end(text, found.start()) if group == "comment" else found.end()
+        if group in {"space", "comment"}:
             continue
         kind = TokenKind.STRING if group == "raw" else TokenKind(group)
         tokens.append(Token(kind, found.group(), found.start()))
     return tokens
 
 
-def closing_index(tokens: list[Token], opening: int) -> int:
+def has_pipe(tokens: Sequence[Token]) -> bool:
+    """Whether a text has a step of the pipe syntax."""
+    return any(
+        one.is_symbol("|") and other.is_symbol(">") and one.end == other.start
+        for one, other in pairwise(tokens)
+    )
+
+
+def _comment_end(text: str, start: int) -> int:
+    """The place behind a comment in brackets, in which there may be others; a hint has none."""
+    if text.startswith("/*+", start):
+        end = text.find("*/", start)
+        return end + 2 if end >= 0 else len(text)
+    depth = 0
+    for found in _BRACKETS.finditer(text, start):
+        depth += 1 if found[0] == "/*" else -1
+        if depth == 0:
+            return found.end()
+    return len(text)
+
+
+def closing_index(tokens: Sequence[Token], opening: int) -> int:
     """Index of the parenthesis that closes the one at `opening`; the last token's where none."""
     depth = 0
     for index in range(opening, len(tokens)):
