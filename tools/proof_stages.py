@@ -20,6 +20,7 @@ from conformance.cells_judge import Readers, judge_cell
 from conformance.random_tables import make_table
 from fuzz.inspector import Inspector
 from lakebed.storage.location import file_io_for
+from query_fuzz.comparison import judge as judge_query
 from simulation import find_planted
 from simulation.planted import BUGS
 from simulation.simulation import simulate
@@ -195,6 +196,19 @@ def run_damage(seed: int) -> SeedResult:
     return SeedResult(counts=findings.counts, violations=findings.violations)
 
 
+def run_query(seed: int) -> SeedResult:
+    """Asks the query of a seed of Lakebed, and of Spark over copies of its tables."""
+    verdict = judge_query(seed)
+    return SeedResult(
+        counts={
+            "queries": 1,
+            "of them that Spark refuses": verdict.plain.error is not None,
+            "rows": len(verdict.plain.rows),
+        },
+        violations=(verdict.violation, verdict.query.text) if verdict.violation else (),
+    )
+
+
 @functools.cache
 def _inspector() -> Inspector:
     """One process for all seeds, but for those that end it."""
@@ -325,6 +339,18 @@ STAGES = (
         ),
         run_seed=run_damage,
         slice_seeds=115,
+    ),
+    Stage(
+        name="query-fuzz",
+        claim=(
+            "A generated query over Lakebed tables, mixed with Spark's temporary views, gives the "
+            "columns, types and rows that plain Spark gives over copies of the tables; what Spark "
+            "refuses, Lakebed refuses with the same condition, and nothing else. Names are whole or"
+            " short, and are those of columns, aliases and WITH clauses too. A slice is 500 "
+            "queries."
+        ),
+        run_seed=run_query,
+        slice_seeds=500,
     ),
 )
 
