@@ -346,11 +346,11 @@ STAGES = (
             "A generated query over Lakebed tables, mixed with Spark's temporary views, gives the "
             "columns, types and rows that plain Spark gives over copies of the tables; what Spark "
             "refuses, Lakebed refuses with the same condition, and nothing else. Names are whole or"
-            " short, and are those of columns, aliases and WITH clauses too. A slice is 500 "
+            " short, and are those of columns, aliases and WITH clauses too. A slice is 100 "
             "queries."
         ),
         run_seed=run_query,
-        slice_seeds=500,
+        slice_seeds=100,
     ),
 )
 
