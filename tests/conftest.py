@@ -29,6 +29,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             # One process has them all, for they share a session.
             item.add_marker(pytest.mark.xdist_group("spark"))
     if config.getoption("--sample"):
-        chosen = cases_of([item.nodeid for item in items], seed=seed_of(read_commit()))
+        drawn = {item.nodeid for item in items if item.get_closest_marker("drawn")}
+        others = [item.nodeid for item in items if item.nodeid not in drawn]
+        chosen = drawn | cases_of(others, seed=seed_of(read_commit()))
         config.hook.pytest_deselected(items=[each for each in items if each.nodeid not in chosen])
         items[:] = [each for each in items if each.nodeid in chosen]

@@ -30,6 +30,7 @@ def referee() -> Iterator[Referee]:
 
 
 @pytest.mark.peers
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", SEEDS)
 def test_lakebed_reads_what_the_real_paimon_reads(
     seed: int, referee: Referee, tmp_path: Path

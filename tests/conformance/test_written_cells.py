@@ -32,6 +32,7 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Readers]:
 
 
 @pytest.mark.peers
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", SEEDS)
 def test_all_read_what_lakebed_writes_and_it_says_what_the_real_paimon_says(
     seed: int, readers: Readers
