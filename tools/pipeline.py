@@ -126,7 +126,7 @@ STAGES = (
     Stage(
         name="tpch",
         command=(PYTHON, "-m", "pytest", "-q", "-m", "peers", "tests/tpch"),
-        share_seconds=100,
+        share_seconds=150,
         left_out="larger scales than 0.1, and compacted tables: ./dev bench tpch --scale 1",
     ),
     Stage(

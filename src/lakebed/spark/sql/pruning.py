@@ -3,8 +3,8 @@
 Columns. A column that a query needs is named in its text, or meant by a star. So the rule is: a
 column is needed if its name stands anywhere in the text, whatever it refers to there, and all are
 needed where a star, NATURAL, PIVOT or IDENTIFIER() may mean them without a name, or where an alias
-gives them other names; the star of `EXISTS (SELECT * …)` means none. This cannot leave out too much,
-however names are resolved.
+gives them other names; the star of `EXISTS (SELECT * …)` means none. This cannot leave out too
+much, however names are resolved.
 
 Rows. Only conjuncts of a WHERE clause, or of the ON clause that joins this table, in the SELECT
 that reads it, and of them what they say of columns of this table alone, and only where the join
