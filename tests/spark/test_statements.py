@@ -274,3 +274,18 @@ def test_use_makes_names_short_and_temporary_views_win(spark: SparkSession) -> N
         spark.sql("DROP VIEW hidden")
     assert spark.catalog.currentCatalog() == "spark_catalog"
     assert condition(spark, "SELECT * FROM short") == "TABLE_OR_VIEW_NOT_FOUND"
+
+
+def test_what_is_sparks_stays_so_while_a_catalog_is_current(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE lake.db.only AS SELECT 1 AS id")
+    try:
+        spark.sql("USE lake.db")
+        frame = spark.sql("SELECT id FROM {frame} JOIN only USING (id)", frame=spark.range(3))
+        assert [tuple(row) for row in frame.collect()] == [(1,)]
+        assert rows(spark, "TABLE only") == [(1,)]
+        assert ("Function: abs",) in rows(spark, "DESCRIBE FUNCTION abs")
+        # It would come into Spark's own catalog, which is not the current one.
+        unsupported = "UNSUPPORTED_FEATURE.TABLE_OPERATION"
+        assert condition(spark, "CREATE VIEW astray AS SELECT 1") == unsupported
+    finally:
+        spark.sql("USE spark_catalog.default")

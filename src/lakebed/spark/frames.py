@@ -110,8 +110,7 @@ def overwrite(  # noqa: PLR0917 - the arguments of every action, then its own
     lake: Lake, calls: Calls, name: TableName, condition: Column | str
 ) -> None:
     """`writeTo(name).overwrite(condition)`; the condition is true for every row."""
-    frame = _frame(calls)
-    if frame.sparkSession.range(1).select(condition).columns != ["true"]:
+    if lake.read(lake.load(name)).select(condition).columns != ["true"]:
         raise unsupported_operation("overwrite by a condition other than true", str(name))
     _write_to(lake, calls, name, mode="overwrite")
 

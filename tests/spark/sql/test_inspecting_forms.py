@@ -68,7 +68,7 @@ T = ("l", "d", "t")
         ),
         (
             "DESCRIBE FUNCTION EXTENDED f",
-            Unsupported(operation="DESCRIBE FUNCTION", target=("f",)),
+            Unsupported(operation="DESCRIBE FUNCTION", target=("f",), is_explicit_only=True),
         ),
         ("DESCRIBE SCHEMA EXTENDED l.d", DescribeDatabase(name=("l", "d"), is_extended=True)),
         ("DESCRIBE QUERY SELECT 1", Query()),

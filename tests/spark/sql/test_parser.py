@@ -172,6 +172,14 @@ def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
         ("ALTER TABLE l.d.t SET LOCATION '/x'", Unsupported(operation="ALTER TABLE SET", target=T)),
         ("ALTER TABLE l.d.t", Unsupported(operation="ALTER TABLE", target=T)),
         (
+            "CREATE VIEW v AS SELECT 1",
+            Unsupported(operation="CREATE VIEW", target=("v",)),
+        ),
+        (
+            "DROP VIEW v",
+            Unsupported(operation="DROP VIEW", target=("v",), is_explicit_only=True),
+        ),
+        (
             "CREATE TABLE l.d.t (a INT) LOCATION '/x'",
             Unsupported(operation="CREATE TABLE with LOCATION", target=T),
         ),

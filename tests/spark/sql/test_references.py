@@ -18,6 +18,7 @@ def read(text: str) -> tuple[Reference, ...]:
         ("SELECT * FROM lake.db.`t$files` f, `lake`.db.u", ["lake.db.t$files", "lake.db.u"]),
         ("FROM lake.db.t SELECT a", ["lake.db.t"]),
         ("TABLE lake.db.t", ["lake.db.t"]),
+        ("TABLE t", ["t"]),
         ("SELECT * FROM (lake.db.t JOIN lake.db.u USING (id))", ["lake.db.t", "lake.db.u"]),
         ("WITH t AS (SELECT * FROM lake.db.t) SELECT * FROM t", ["lake.db.t"]),
         ("SELECT 'lake.db.t' AS s -- FROM lake.db.u", []),
@@ -37,7 +38,6 @@ def read(text: str) -> tuple[Reference, ...]:
         ("WITH T AS (SELECT 1) SELECT * FROM t, (SELECT * FROM t), db.t", ["db.t"]),
         ("SELECT * FROM (WITH t AS (SELECT 1) SELECT * FROM t) JOIN t", ["t"]),
         ("WITH t AS (SELECT 1) TABLE t", []),
-        ("TABLE t", ["t"]),
         ("TABLE db.t", ["db.t"]),
         ("SELECT * FROM (TABLE t) UNION TABLE u", ["t", "u"]),
         ("SELECT 1 /* a /* FROM lake.db.u */ , lake.db.u */ FROM lake.db.t", ["lake.db.t"]),
@@ -111,3 +111,8 @@ def test_fields_that_are_yet_to_be_formatted_keep_their_place() -> None:
     query = analyse(text, catalogs=CATALOGS, has_fields=True)
     assert query.tree is not None
     assert text[query.references[0].start : query.references[0].end] == "lake.db.t"
+
+
+def test_a_field_in_place_of_a_table_is_no_name() -> None:
+    query = analyse("SELECT * FROM {frame} JOIN t", catalogs=CATALOGS, has_fields=True)
+    assert [each.parts for each in query.references] == [("t",)]

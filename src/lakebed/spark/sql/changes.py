@@ -10,6 +10,7 @@ from lakebed.spark.alignment import align_by_position
 from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
 from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake
+from lakebed.spark.sql.default_words import with_defaults
 from lakebed.spark.sql.literals import constants
 from lakebed.spark.sql.partition_specs import partition_spec
 from lakebed.spark.sql.queries import Arguments, Run, run_query
@@ -26,7 +27,7 @@ def insert(lake: Lake, statement: Insert, given: Arguments) -> DataFrame | None:
     table = lake.load(name)
     partition = _partition(table, statement.partition)
     fixed = {key: F.expr(text) for key, text in partition.items() if text is not None}
-    rows = run_query(lake, statement.query, given)
+    rows = run_query(lake, _query(statement, table, partition), given)
     if statement.is_by_name:
         frame, table = onto_table(lake, rows, table, fixed=fixed)
     else:
@@ -61,6 +62,16 @@ def truncate(lake: Lake, statement: Truncate, given: Arguments) -> DataFrame | N
     with spark_errors(name.catalog):
         table.truncate(spec or None)
     return lake.empty()
+
+
+def _query(statement: Insert, table: Table, partition: Mapping[str, str | None]) -> str:
+    """What makes the rows, without the word DEFAULT."""
+    tokens = tokenize(statement.query)
+    if not tokens or not tokens[0].is_word("VALUES"):
+        return statement.query
+    own = {name.lower(): name for name in table.schema.names}
+    columns = statement.columns or [n for n in own.values() if partition.get(n) is None]
+    return with_defaults(statement.query, table, [own.get(n.lower(), n) for n in columns])
 
 
 def _partition(table: Table, partition: Mapping[str, str | None]) -> dict[str, str | None]:

@@ -58,6 +58,8 @@ _TARGETED = (
     ("REFRESH",),
     ("REPAIR", "TABLE"),
 )
+# What these make would come into a catalog of Spark's, while another is current.
+_IN_CURRENT = (("CREATE", "VIEW"), ("CREATE", "OR", "REPLACE", "VIEW"))
 
 
 def parse_statement(text: str) -> Statement:
@@ -88,7 +90,7 @@ def _targeted(cursor: Cursor) -> Statement:
             return Unsupported(
                 operation=" ".join(words),
                 target=cursor.names(),
-                is_explicit_only=words[0] in {"CREATE", "DROP"},
+                is_explicit_only=words[0] in {"CREATE", "DROP"} and words not in _IN_CURRENT,
             )
     return Query()
 

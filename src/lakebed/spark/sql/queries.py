@@ -16,6 +16,7 @@ from sqlglot import exp
 from lakebed.format.predicate.expressions import Expression
 from lakebed.format.schema import TableSchema
 from lakebed.format.types import AtomicType
+from lakebed.spark.conditions import analysis_error
 from lakebed.spark.lake import NOW, Lake, Travel
 from lakebed.spark.names import TableName, quoted
 from lakebed.spark.sql.conditions import scan_predicate
@@ -199,8 +200,16 @@ def _travel(lake: Lake, reference: Reference) -> Travel:
         token = tokenize(reference.version)[0]
         return Travel(version=token.value if token.kind is TokenKind.STRING else token.text)
     if reference.timestamp is not None:
-        instant = f"unix_millis(cast({reference.timestamp} AS TIMESTAMP))"
-        return Travel(timestamp_ms=lake.sql(f"SELECT {instant}").collect()[0][0])
+        instant = f"unix_millis(try_cast({reference.timestamp} AS TIMESTAMP))"
+        timestamp_ms = lake.sql(f"SELECT {instant}").collect()[0][0]
+        if timestamp_ms is None:
+            raise analysis_error(
+                "INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT",
+                f"The time travel timestamp expression {reference.timestamp} is invalid. Cannot be"
+                ' casted to the "TIMESTAMP" type.',
+                {"expr": reference.timestamp},
+            )
+        return Travel(timestamp_ms=timestamp_ms)
     return NOW
 
 

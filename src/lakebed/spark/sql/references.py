@@ -109,6 +109,9 @@ def analyse(text: str, *, catalogs: Collection[str], has_fields: bool = False) -
         # Steps of pipes are moved about by sqlglot, and lose their places.
         tree = _parse(_masked(text, tokens, clauses, has_fields=has_fields))
     by_start = {} if tree is None else _in_tree(tree)
+    if has_fields:
+        # What stands for a frame has the place of a name, and is none.
+        by_start = {at: found for at, found in by_start.items() if "{" not in text[at : found.end]}
     for index, parts in named_tables(tokens, catalogs, is_parsed=tree is not None):
         start, end = tokens[index].start, tokens[index + 2 * len(parts) - 2].end
         by_start.setdefault(start, Reference(parts=parts, start=start, end=end, clauses_end=end))

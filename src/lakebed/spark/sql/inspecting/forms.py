@@ -99,7 +99,12 @@ def _describe(cursor: Cursor) -> Statement:
     for word in ("FUNCTION", "CATALOG"):
         if cursor.accept(word):
             cursor.accept("EXTENDED")
-            return Unsupported(operation=f"DESCRIBE {word}", target=cursor.names())
+            return Unsupported(
+                operation=f"DESCRIBE {word}",
+                target=cursor.names(),
+                # Functions of one part are Spark's, whatever is current.
+                is_explicit_only=word == "FUNCTION",
+            )
     cursor.accept("TABLE")
     is_extended = cursor.accept("EXTENDED") or cursor.accept("FORMATTED")
     name = cursor.names()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from lakebed.format.types import DataType, RowType
 from lakebed.spark.conditions import analysis_error, unknown_column
 from lakebed.spark.names import quoted
+from lakebed.spark.sql.default_words import default_of, is_default
 from lakebed.spark.sql.row_changes.expressions import qualifier_of
 from lakebed.spark.sql.row_changes.statements import Assignment
 from lakebed.spark.sql.statements import Name
@@ -63,10 +64,22 @@ def assigned(
             raise analysis_error(
                 "LAKEBED_INVALID_ARGUMENT", f"column {shown!r} is assigned more than once"
             )
-        found.at(path).text = assignment.value
+        found.at(path).text = _new_value(table, column, path, assignment.value)
     return {
         column: _text(value, types[column], (alias, column)) for column, value in values.items()
     }
+
+
+def _new_value(table: Table, column: str, path: Name, text: str) -> str:  # noqa: PLR0917 - where, and what
+    """A text, or the default that the word DEFAULT means."""
+    if not is_default(text):
+        return text
+    if path:
+        raise analysis_error(
+            "LAKEBED_INVALID_ARGUMENT",
+            f"{'.'.join((column, *path))!r} has no DEFAULT, which only a whole column has",
+        )
+    return default_of(table, column)
 
 
 def _own_column(table: Table, column: Name, qualifiers: Sequence[Name]) -> tuple[str, Name]:

@@ -24,6 +24,7 @@ from lakebed.spark.evolution import MERGE, evolved, merging
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
 from lakebed.spark.schema_merging import SchemaMerging
+from lakebed.spark.sql.default_words import default_of, is_default
 from lakebed.spark.sql.queries import Arguments
 from lakebed.spark.sql.row_changes.assignments import assigned
 from lakebed.spark.sql.row_changes.expressions import qualifiers_of, with_aliases
@@ -336,7 +337,12 @@ class _Merge:
             if column.lower() not in own:
                 raise unknown_column(column, names)
         pairs = zip(clause.columns, clause.values, strict=True)
-        return {own[column.lower()]: self._piece(text) for column, text in pairs}
+        return {
+            own[column.lower()]: default_of(self.table, own[column.lower()])
+            if is_default(text)
+            else self._piece(text)
+            for column, text in pairs
+        }
 
     @property
     def _stars(self) -> Stars:
