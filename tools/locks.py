@@ -3,8 +3,6 @@
 A lock pins every package with the hashes of its files and names no index: pip and uv ask whatever
 index the machine is set up with. `dev` installs them; `./dev lock` makes them anew and keeps what
 is pinned, `./dev lock --upgrade` takes the newest of everything.
-
-A lock for an older PySpark belongs here as one more entry: same sources, one constraint more.
 """
 
 import subprocess
@@ -76,6 +74,12 @@ LOCKS = (
         purpose="The generator of TPC-H's rows, in an environment of its own.",
         arguments=("-",),
         requirements="tpchgen-cli==4.0.0",
+    ),
+    Lock(
+        name="older-pyspark",
+        purpose="The oldest PySpark that Lakebed runs on, laid over its environment for tests.",
+        arguments=("-",),
+        requirements="pyspark==4.1.4",
     ),
     Lock(
         name="uv",

@@ -85,9 +85,10 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "--sample", "-m", "variants and not stores"),
             *("-p", "no:xdist", "tests"),
         ),
-        share_seconds=240,
+        share_seconds=395,
         left_out="over Spark Connect, four of five cases of tests with more than three: "
-        "pytest -m variants tests/spark/test_connect.py",
+        "pytest -m variants tests/spark/test_connect.py; of the table of statements all but sixty: "
+        "./dev prove statements --seconds 3600 --from-seed 1",
     ),
     Stage(
         name="stores",
@@ -102,7 +103,7 @@ STAGES = (
     Stage(
         name="golden",
         command=(PYTHON, "-m", "tools.golden"),
-        share_seconds=40,
+        share_seconds=25,
     ),
     Stage(
         name="golden-spark",
@@ -144,7 +145,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "compaction-histories", "--sample"),
             *("--seeds", "100", "--seconds", "330", "--from-seed", "{seed}"),
         ),
-        share_seconds=210,
+        share_seconds=135,
         left_out="what 100 histories do not reach of ./dev prove compaction-histories "
         "--seconds 2400 --from-seed 1",
     ),
@@ -174,7 +175,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "planted-bugs", "--sample"),
             *("--seeds", "19", "--seconds", "300", "--from-seed", "1"),
         ),
-        share_seconds=35,
+        share_seconds=22,
     ),
     Stage(
         name="quickstart",
@@ -186,7 +187,7 @@ STAGES = (
     Stage(
         name="bench-smoke",
         command=(PYTHON, "benchmarks/run.py", *SMOKED, "--rounds", "1"),
-        share_seconds=120,
+        share_seconds=65,
         left_out="the other benchmarks, and repetitions: ./dev bench",
     ),
 )

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from tools.older_pyspark import older_pyspark
 from tools.peers.environments import ENVIRONMENTS, peer_python
 from tools.peers.java import PAIMON_SPARK, PROGRAMS
 from tools.services import azure, gcs, s3
@@ -17,6 +18,7 @@ def things() -> Iterator[tuple[str, Callable[[], object]]]:
     """What is made, each by its name."""
     for name in ENVIRONMENTS:
         yield f"environment of {name}", partial(peer_python, name)
+    yield "an older PySpark", older_pyspark
     for program in PROGRAMS:
         yield f"Java program {program.main}", program.command
     yield "JARs of paimon-spark", PAIMON_SPARK.fetch

@@ -12,6 +12,7 @@ reviewer reads the change.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 SEPARATOR = "----"
@@ -48,7 +49,7 @@ def parse_script(text: str) -> list[Case]:
     line = 1
     for block in text.split("\n\n"):
         lines = block.strip("\n").split("\n")
-        comment = tuple(text for text in lines if text.startswith("#"))
+        comment = tuple(takewhile(lambda line: line.startswith("#"), lines))
         if SEPARATOR in lines:
             middle = lines.index(SEPARATOR)
             command, *told = lines[len(comment) : middle]

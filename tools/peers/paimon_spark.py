@@ -63,3 +63,7 @@ class PaimonSpark(JsonProcess):
             PeerError: Spark refused it.
         """
         return Done(**self.ask("sql", statement=statement))
+
+    def tell(self, text: str, *, is_python: bool = False) -> dict[str, Any]:
+        """What a statement or a Python program answers; see `tools/peers/drivers/answers.py`."""
+        return self.ask("tell", text=text, is_python=is_python)

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow.parquet as pq
+from answers import answer
 from pyspark.sql import SparkSession
 from serving import Answer, Stopwatch, load_rows, save_rows, serve
 
@@ -27,6 +28,11 @@ def sql(*, statement: str) -> Answer:
     with Stopwatch() as watch:
         rows = session.sql(statement).collect()
     return {"seconds": watch.seconds, "rows": [list(row) for row in rows]}
+
+
+def tell(*, text: str, is_python: bool) -> Answer:
+    """Carries out a statement or a Python program; an error is an answer, too."""
+    return answer(SparkSession.getActiveSession(), text, is_python=is_python)
 
 
 def write(*, table: str, data: str) -> Answer:
@@ -53,4 +59,4 @@ def read(*, table: str, out: str | None = None) -> Answer:
 
 
 if __name__ == "__main__":
-    serve({"start": start, "sql": sql, "write": write, "read": read})
+    serve({"start": start, "sql": sql, "tell": tell, "write": write, "read": read})
