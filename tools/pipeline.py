@@ -103,7 +103,7 @@ STAGES = (
     Stage(
         name="golden",
         command=(PYTHON, "-m", "tools.golden"),
-        share_seconds=25,
+        share_seconds=40,
     ),
     Stage(
         name="golden-spark",
@@ -145,7 +145,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "compaction-histories", "--sample"),
             *("--seeds", "100", "--seconds", "330", "--from-seed", "{seed}"),
         ),
-        share_seconds=135,
+        share_seconds=210,
         left_out="what 100 histories do not reach of ./dev prove compaction-histories "
         "--seconds 2400 --from-seed 1",
     ),
@@ -175,7 +175,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "planted-bugs", "--sample"),
             *("--seeds", "19", "--seconds", "300", "--from-seed", "1"),
         ),
-        share_seconds=22,
+        share_seconds=35,
     ),
     Stage(
         name="quickstart",
@@ -187,7 +187,7 @@ STAGES = (
     Stage(
         name="bench-smoke",
         command=(PYTHON, "benchmarks/run.py", *SMOKED, "--rounds", "1"),
-        share_seconds=65,
+        share_seconds=90,
         left_out="the other benchmarks, and repetitions: ./dev bench",
     ),
 )
