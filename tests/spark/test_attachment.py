@@ -7,7 +7,10 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.format.types import AtomicType, DataField, TypeRoot
 from lakebed.spark import attach, detach
+from lakebed.spark.bucketing import bucket_column
+from lakebed.spark.registry import find_registry
 
 pytestmark = pytest.mark.spark
 
@@ -70,3 +73,56 @@ def test_detach_gives_the_methods_of_spark_back(bare: SparkSession, tmp_path: Pa
     with pytest.raises(AnalysisException):
         bare.sql("SELECT * FROM gone.db.t").collect()
     detach(bare)
+
+
+def test_catalogs_of_the_settings_are_attached_by_name_or_all(
+    bare: SparkSession, tmp_path: Path
+) -> None:
+    prefix = "spark.lakebed.catalog."
+    settings = {
+        f"{prefix}one.warehouse": (tmp_path / "one").as_uri(),
+        f"{prefix}one.lakebed.merge.memory": "64 mb",
+        f"{prefix}two.warehouse": (tmp_path / "two").as_uri(),
+    }
+    with pytest.raises(InvalidArgumentError, match="there are none of"):
+        attach(bare)
+    for key, text in settings.items():
+        bare.conf.set(key, text)
+    try:
+        assert attach(bare, "one") is bare
+        bare.sql("CREATE DATABASE one.db")
+        assert (tmp_path / "one" / "db.db").is_dir()
+        assert "two" not in {each.name for each in bare.catalog.listCatalogs()}
+        attach(bare)
+        assert {"one", "two"} <= {each.name for each in bare.catalog.listCatalogs()}
+        with pytest.raises(InvalidArgumentError, match="other options"):
+            attach(bare, "one", {"lakebed.merge.memory": "32 mb"})
+        with pytest.raises(InvalidArgumentError, match="needs the name"):
+            attach(bare, warehouse=tmp_path.as_uri())
+        detach(bare)
+        attach(bare, "one", warehouse=(tmp_path / "two").as_uri())
+        assert bare.sql("SHOW DATABASES IN one").collect() == []
+        bare.conf.set(f"{prefix}three.no.such.option", "1")
+        with pytest.raises(AnalysisException, match=r"no\.such\.option"):
+            attach(bare, "three", warehouse=tmp_path.as_uri())
+    finally:
+        detach(bare)
+        for key in (*settings, f"{prefix}three.no.such.option"):
+            bare.conf.unset(key)
+
+
+def test_detach_leaves_the_session_as_it_was(bare: SparkSession, tmp_path: Path) -> None:
+    settings = dict(bare.conf.getAll)
+    current = bare.catalog.currentCatalog(), bare.catalog.currentDatabase()
+    attach(bare, "left", warehouse=tmp_path.as_uri())
+    bare.sql("CREATE DATABASE left.db")
+    bare.sql("USE left.db")
+    registry = find_registry(bare)
+    assert registry is not None
+    key = DataField(id=0, name="id", type=AtomicType(root=TypeRoot.BIGINT))
+    bucket_column(bare, registry, [key], total_buckets=2, function="default")
+    (function,) = registry.functions
+    detach(bare)
+    assert not bare.catalog.functionExists(function)
+    assert bare.conf.getAll == settings
+    assert (bare.catalog.currentCatalog(), bare.catalog.currentDatabase()) == current

@@ -216,3 +216,38 @@ def test_a_table_whose_name_is_a_word_of_sql_can_be_queried(spark: SparkSession)
     spark.sql("CREATE TABLE lake.db.full (id INT) USING paimon")
     spark.sql("INSERT INTO lake.db.full VALUES (1)")
     assert spark.sql("SELECT id FROM lake.db.full WHERE full.id = 1").collect()[0]["id"] == 1
+
+
+def test_explain_tells_what_is_read_of_each_table(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE lake.db.parts (id BIGINT, v STRING, dt STRING) PARTITIONED BY (dt)")
+    spark.sql("INSERT INTO lake.db.parts VALUES (1, 'a', 'x'), (2, 'b', 'y'), (3, 'c', 'z')")
+
+    def told(query: str) -> str:
+        text = spark.sql(f"EXPLAIN {query}").collect()[0][0]
+        assert isinstance(text, str)
+        return text.split("== Lakebed ==")[1]
+
+    plain = told("SELECT id FROM lake.db.parts WHERE dt = 'x'")
+    assert "Read `lake`.`db`.`parts`\ncolumns      id, dt\nwhere        dt = 'x'" in plain
+    assert "partitions   kept 1 of 3" in plain
+    greatest = told("SELECT id FROM lake.db.parts WHERE dt = lake.sys.max_pt('db.parts')")
+    assert "where        dt = 'z'" in greatest
+    assert "partitions   kept 1 of 3" in greatest
+    joined = told(
+        "SELECT p.id, i.v, i.__paimon_bucket FROM lake.db.parts p"
+        " JOIN paimon_incremental_query('lake.db.parts', 0, 1) i ON p.id = i.id AND i.dt = 'y'"
+    )
+    assert joined.count("Read `lake`.`db`.`parts`") == 2
+    assert joined.count("where        dt = 'y'") == 1
+    assert "columns      id, v, dt, __paimon_bucket" in joined
+    assert "of the table's metadata" in told("SELECT * FROM lake.db.`parts$files`")
+    assert "== Lakebed ==" not in spark.sql("EXPLAIN SELECT 'lake.db'").collect()[0][0]
+
+
+def test_frames_are_taken_for_frames_in_a_current_catalog(spark: SparkSession) -> None:
+    try:
+        spark.sql("USE lake.db")
+        found = spark.sql("SELECT count(*) FROM {rows} JOIN o USING (id)", rows=spark.range(3))
+        assert found.collect()[0][0] == 3
+    finally:
+        spark.catalog.setCurrentCatalog("spark_catalog")

@@ -11,39 +11,71 @@ from lakebed.errors import InvalidArgumentError
 from lakebed.options.values import OptionValue, format_value
 from lakebed.spark import patches
 from lakebed.spark.conditions import spark_errors
-from lakebed.spark.registry import AttachedCatalog, drop_registry, make_registry
+from lakebed.spark.registry import AttachedCatalog, drop_registry, find_registry, make_registry
 from lakebed.spark.source import PaimonDataSource
 
 _SPARK_CATALOG = "spark_catalog"
+_SETTINGS = "spark.lakebed.catalog."
 
 
 def attach(
     spark: SparkSession,
-    name: str,
+    name: str | None = None,
     options: Mapping[str, OptionValue] | None = None,
     *,
     warehouse: str | None = None,
-    metastore: str = "filesystem",
+    metastore: str | None = None,
 ) -> SparkSession:
     """Makes a catalog's tables known to a session as `name.database.table`.
 
+    Options may also come from the session's settings `spark.lakebed.catalog.<name>.<option>`, so
+    that whoever sets up a cluster can name its catalogs; what is given here goes first.
+
     Args:
         spark: A session, classic or of Spark Connect.
-        name: How the catalog is called in this session.
+        name: How the catalog is called in this session; without it, every catalog that the settings
+            name is attached.
         options: Options of the catalog, as for `lakebed.load_catalog`.
         warehouse: Where databases lie.
-        metastore: The kind of the catalog.
+        metastore: The kind of the catalog, `filesystem` by default.
 
     Returns:
         The same session.
 
     Raises:
-        InvalidArgumentError: The name is taken, by Spark or with other options.
+        InvalidArgumentError: The name is taken, by Spark or with other options; no name is given,
+            and the settings name no catalog.
     """
-    definition = {key: format_value(value) for key, value in (options or {}).items()}
-    for key, value in (("warehouse", warehouse), ("metastore", metastore)):
-        if value is not None:
-            definition.setdefault(key, value)
+    given = {key: format_value(value) for key, value in (options or {}).items()}
+    for key, text in (("warehouse", warehouse), ("metastore", metastore)):
+        if text is not None and given.setdefault(key, text) != text:
+            raise InvalidArgumentError(f"{key} is given twice: {given[key]!r} and {text!r}")
+    settings = _configured(spark)
+    if name is not None:
+        _attach(spark, name, {**settings.get(name, {}), **given})
+        return spark
+    if given or not settings:
+        raise InvalidArgumentError(
+            "attach needs the name of a catalog: without one it attaches those of the settings"
+            f" {_SETTINGS}<name>.<option>, which "
+            + ("have their options there" if settings else "there are none of")
+        )
+    for each, definition in settings.items():
+        _attach(spark, each, definition)
+    return spark
+
+
+def _configured(spark: SparkSession) -> dict[str, dict[str, str]]:
+    """The options of catalogs in the session's settings, by the catalogs' names."""
+    found: dict[str, dict[str, str]] = {}
+    for setting, text in sorted(spark.conf.getAll.items()):
+        name, dot, key = setting.removeprefix(_SETTINGS).partition(".")
+        if setting.startswith(_SETTINGS) and dot:
+            found.setdefault(name, {})[key] = text
+    return found
+
+
+def _attach(spark: SparkSession, name: str, definition: Mapping[str, str]) -> None:
     if not name or name == _SPARK_CATALOG or any(sign in name for sign in "`. "):
         raise InvalidArgumentError(
             f"{name!r} cannot name an attached catalog; choose a name of letters, digits and _"
@@ -55,7 +87,7 @@ def attach(
             " another name, or start the session without it"
         )
     with spark_errors():
-        catalog = load_catalog(options, warehouse=warehouse, metastore=metastore)
+        catalog = load_catalog(definition)
     registry = make_registry(spark)
     known = registry.catalogs.get(name)
     if known is not None and known.definition != definition:
@@ -67,13 +99,19 @@ def attach(
         register(spark)
     registry.catalogs[name] = AttachedCatalog(catalog=catalog, definition=definition)
     patches.install(spark)
-    return spark
 
 
 def detach(spark: SparkSession) -> None:
-    """Makes a session forget every attached catalog."""
+    """Makes a session forget every attached catalog, and what they needed of it.
+
+    The format `paimon` stays known, as Spark cannot forget one.
+    """
+    registry = find_registry(spark)
+    functions = sorted(registry.functions) if registry is not None else []
     if not drop_registry(spark):
         patches.uninstall()
+    for function in functions:
+        spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {function}")
 
 
 def register(spark: SparkSession) -> None:

@@ -113,7 +113,7 @@ def _hash_function(spark: SparkSession, registry: Registry, fields: Sequence[Dat
     name = "__lakebed_bucket_" + "_".join(marks)
     if name not in registry.functions:
         parameters = ", ".join(f"c{index} {text}" for index, text in enumerate(texts))
-        was_ansi = spark.conf.get(_ANSI, "true")
+        was_ansi = spark.conf.get(_ANSI, None)
         spark.conf.set(_ANSI, "false")
         try:
             spark.sql(
@@ -121,7 +121,10 @@ def _hash_function(spark: SparkSession, registry: Registry, fields: Sequence[Dat
                 f" RETURN {hash_expression(kinds)}"
             )
         finally:
-            spark.conf.set(_ANSI, was_ansi or "true")
+            if was_ansi is None:
+                spark.conf.unset(_ANSI)
+            else:
+                spark.conf.set(_ANSI, was_ansi)
         registry.functions.add(name)
     return name
 

@@ -6,6 +6,7 @@ no row.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType
@@ -117,4 +118,6 @@ def evolved(table: Table, rows: StructType, how: SchemaMerging) -> Table:
 
 def _changed(table: Table, columns: StructType, how: SchemaMerging) -> Table:
     given = to_table_schema(columns).fields
-    return evolve_table(table, lambda schema: how.merge(schema, given))
+    changed = evolve_table(table, lambda schema: how.merge(schema, given))
+    # Columns alone change; options that the session lays over those of the table stay.
+    return replace(changed, schema=replace(changed.schema, options=table.options))

@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from lakebed.spark import frames
 from lakebed.spark.calls import Calls, calls_of
 from lakebed.spark.conditions import unsupported_operation
+from lakebed.spark.hidden_frames import HIDDEN, table_frame
 from lakebed.spark.lake import Lake, find_lake
 from lakebed.spark.names import TableName
 from lakebed.spark.session_patches import Method, Patch
@@ -96,7 +97,7 @@ def _reader_table(original: Method) -> Method:
         if lake is None or name is None:
             passed: DataFrame = original(self, tableName)
             return passed
-        return lake.read(lake.load(name), options=calls.options)
+        return table_frame(lake, lake.load(name), calls.options)
 
     return table
 
@@ -224,6 +225,7 @@ FRAME: Mapping[str, Patch] = {
     "write": _frame_write,
     "writeTo": _frame_write_to,
     "mergeInto": _frame_merge_into,
+    **HIDDEN,
 }
 WRITER: Mapping[str, Patch] = {
     "format": _noting(_note_format),

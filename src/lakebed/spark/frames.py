@@ -12,6 +12,7 @@ from lakebed.spark.alignment import align_by_position
 from lakebed.spark.calls import Calls
 from lakebed.spark.conditions import analysis_error, spark_errors, unsupported_operation
 from lakebed.spark.evolution import MERGE_OPTIONS, onto_table
+from lakebed.spark.hidden_frames import table_frame
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName
 from lakebed.spark.new_table import NewTable
@@ -39,8 +40,8 @@ def load_path(lake: Lake, calls: Calls, path: str | None) -> DataFrame:
     """`read.format("paimon").load(path)`."""
     place = Place(_path(calls, path), _without_path(calls.options), lake.registry)
     with spark_errors():
-        table = place.load()
-    return lake.read(table, options=place.table_options)
+        table = lake.configured(place.load())
+    return table_frame(lake, table, place.table_options)
 
 
 def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
@@ -64,7 +65,7 @@ def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
     if mode == "error":
         raise _already_exists(place.path)
     if mode != "ignore":
-        _save(lake, calls, table, mode=mode)
+        _save(lake, calls, lake.configured(table), mode=mode)
 
 
 def save_table(lake: Lake, calls: Calls, name: TableName) -> None:
@@ -74,7 +75,7 @@ def save_table(lake: Lake, calls: Calls, name: TableName) -> None:
     _refuse_other_format(calls, str(name))
     if not lake.exists(name):
         table = lake.create(name, _new_table(calls))
-        mode = "append"
+        table, mode = lake.configured(table, name), "append"
     elif mode == "error":
         raise _already_exists(str(name))
     elif mode == "ignore":

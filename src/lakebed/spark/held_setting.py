@@ -16,14 +16,14 @@ class HeldSetting:
         self._value = value
         self._lock = threading.Lock()
         self._holders = 0
-        self._before = value
+        self._before: str | None = None
 
     @contextmanager
     def held(self, spark: SparkSession) -> Iterator[None]:
         """Keeps the setting for the length of a `with` block."""
         with self._lock:
             if self._holders == 0:
-                self._before = spark.conf.get(self._key) or self._value
+                self._before = spark.conf.get(self._key, None)
                 spark.conf.set(self._key, self._value)
             self._holders += 1
         try:
@@ -31,5 +31,7 @@ class HeldSetting:
         finally:
             with self._lock:
                 self._holders -= 1
-                if self._holders == 0:
+                if self._holders == 0 and self._before is None:
+                    spark.conf.unset(self._key)
+                elif self._holders == 0 and self._before is not None:
                     spark.conf.set(self._key, self._before)

@@ -5,7 +5,7 @@ the session's catalog all end here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import partial
 from typing import Literal
@@ -21,7 +21,9 @@ from lakebed.errors import InvalidArgumentError, NotFoundError
 from lakebed.format.predicate.expressions import Expression
 from lakebed.format.schema import TableSchema
 from lakebed.format.snapshot import Operation
+from lakebed.options.values import parse_boolean
 from lakebed.spark.conditions import spark_errors, table_not_found
+from lakebed.spark.dynamic_options import laid_over
 from lakebed.spark.lengths import length_errors
 from lakebed.spark.names import TableName, quoted, split_name
 from lakebed.spark.new_table import NewTable
@@ -30,12 +32,14 @@ from lakebed.spark.reader import scan_frame
 from lakebed.spark.registry import Registry, find_registry
 from lakebed.spark.types import to_arrow_schema
 from lakebed.spark.writer import write_frame, write_replacement
+from lakebed.table.reading.located_rows import PLACE_COLUMNS, TRACKING_COLUMNS, located
 from lakebed.table.reading.scan import Scan
 from lakebed.table.table import Table
 
 _TIME_ZONE = "spark.sql.session.timeZone"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _VERSION = "scan.version"
+_TRACKS_ROWS = "row-tracking.enabled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,8 @@ class Lake:
     spark: SparkSession
     registry: Registry
     sql: Callable[..., DataFrame]
+    # Asked for once: a Lake lives as long as a statement does.
+    _settings: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def resolve(self, parts: tuple[str, ...]) -> TableName | None:
         """The table of an attached catalog that a name means; None when it is Spark's."""
@@ -111,7 +117,28 @@ class Lake:
         return self.registry.catalog(name.catalog)
 
     def load(self, name: TableName) -> Table:
-        """A table as it is now.
+        """A table as it is now, with the options that the session's settings lay over it.
+
+        Raises:
+            AnalysisException: TABLE_OR_VIEW_NOT_FOUND; a setting that is not acted on.
+        """
+        return self.configured(self.load_stored(name), name)
+
+    def configured(self, table: Table, name: TableName | None = None) -> Table:
+        """A table with the options that the session's settings lay over it.
+
+        Args:
+            table: The table.
+            name: Its name; None where it was found by its path.
+        """
+        if not self._settings:
+            self._settings.update(self.spark.conf.getAll)
+        with spark_errors():
+            found = laid_over(table, self._settings, name=name, catalogs=self.registry.catalogs)
+        return replace(found, name=table.name)
+
+    def load_stored(self, name: TableName) -> Table:
+        """A table as it is stored, whatever the session's settings say.
 
         Raises:
             AnalysisException: TABLE_OR_VIEW_NOT_FOUND.
@@ -155,6 +182,35 @@ class Lake:
         """A setting of the session."""
         return self.spark.conf.get(key, None)
 
+    def scan(
+        self,
+        table: Table,
+        *,
+        columns: Sequence[str] | None = None,
+        where: Expression | None = None,
+        travel: Travel = NOW,
+        options: Mapping[str, str] | None = None,
+        hidden: Sequence[str] = (),
+    ) -> Scan:
+        """A scan of a table.
+
+        Args:
+            table: The table.
+            columns: Which columns; None for all.
+            where: Rows for which it is not true may be left out.
+            travel: Of which point.
+            options: Options of the scan.
+            hidden: Which columns of `hidden_columns` stand behind the others.
+        """
+        with spark_errors():
+            scan = _scan(table, columns, where, travel=travel, options=options or {})
+            return located(scan, hidden) if hidden else scan
+
+    def rows(self, scan: Scan) -> DataFrame:
+        """The rows of a scan as a frame."""
+        with spark_errors():
+            return scan_frame(self.spark, self.registry, scan)
+
     def read(
         self,
         table: Table,
@@ -163,11 +219,14 @@ class Lake:
         where: Expression | None = None,
         travel: Travel = NOW,
         options: Mapping[str, str] | None = None,
+        hidden: Sequence[str] = (),
     ) -> DataFrame:
-        """The rows of a table as a frame."""
-        with spark_errors():
-            scan = _scan(table, columns, where, travel=travel, options=options or {})
-            return scan_frame(self.spark, self.registry, scan)
+        """The rows of a table as a frame; the arguments are those of `scan`."""
+        return self.rows(
+            self.scan(
+                table, columns=columns, where=where, travel=travel, options=options, hidden=hidden
+            )
+        )
 
     def schema_read(
         self, table: Table, *, travel: Travel = NOW, options: Mapping[str, str] | None = None
@@ -248,6 +307,16 @@ class Lake:
             pa.array(column, field.type) for column, field in zip(columns, arrow, strict=True)
         ]
         return self.spark.createDataFrame(pa.table(arrays, schema=arrow), schema)
+
+
+def hidden_columns(table: Table) -> tuple[str, ...]:
+    """Columns that a table has beside its own, which are read only where they are named."""
+    if type(table) is not Table:
+        return ()
+    own = {name.lower() for name in table.schema.names}
+    tracks = parse_boolean(table.options.get(_TRACKS_ROWS, "false"), _TRACKS_ROWS)
+    names = (*PLACE_COLUMNS, *(TRACKING_COLUMNS if tracks else ()))
+    return tuple(name for name in names if name.lower() not in own)
 
 
 def _scan(

@@ -22,6 +22,10 @@ _PROBE_ROWS = 100_000
 # A name of two parts that begins so is a file that Spark reads.
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "json", "orc", "parquet", "text", "xml"})
 
+# What is about attached catalogs where no name of one is written: SHOW CATALOGS, and functions that
+# may be given a table by a parameter.
+_WORDS = ("catalogs", "paimon_incremental_", "max_pt")
+
 
 def _micros() -> HeldSetting:
     return HeldSetting("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
@@ -101,8 +105,7 @@ class Registry:
         return (
             self.current_catalog is not None
             or any(name in text for name in self.catalogs)
-            # SHOW CATALOGS is about all of them and names none.
-            or "catalogs" in text.lower()
+            or any(word in text.lower() for word in _WORDS)
         )
 
     def parallelism(self, spark: SparkSession) -> int:

@@ -7,8 +7,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakebed.spark import session_catalog
 from lakebed.spark.calls import calls_of
+from lakebed.spark.hidden_frames import table_frame
 from lakebed.spark.lake import Lake, find_lake
-from lakebed.spark.sql.queries import Arguments
+from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.run import run_sql
 
 # PySpark's methods are of any shape; what passes through a replacement is not looked at.
@@ -34,7 +35,7 @@ def _session_table(original: Method) -> Method:
         if lake is None or name is None:
             passed: DataFrame = original(self, tableName)
             return passed
-        return lake.read(lake.load(name))
+        return table_frame(lake, lake.load(name))
 
     return table
 

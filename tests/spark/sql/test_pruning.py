@@ -30,6 +30,10 @@ def need(text: str) -> Need:
     return needed(query, reference, COLUMNS)
 
 
+def test_columns_under_other_names_are_not_taken_for_those_of_the_table() -> None:
+    assert conditions("SELECT b FROM lake.db.t AS x(b, id, a, c) WHERE id = 1") == []
+
+
 def conditions(text: str) -> list[str]:
     return [conjunct.sql() for conjunct in need(text).conjuncts]
 
@@ -54,6 +58,8 @@ def conditions(text: str) -> list[str]:
         ("SELECT 1 FROM u WHERE EXISTS (SELECT * FROM lake.db.t WHERE t.a = u.z)", ("a",)),
         ("SELECT 1 FROM u WHERE EXISTS (SELECT * FROM lake.db.t UNION SELECT 1)", ALL),
         ("SELECT 1 FROM u WHERE EXISTS (SELECT struct(*) = u.z FROM lake.db.t)", ALL),
+        ("SELECT x FROM lake.db.t AS y(x, a, b, c) WHERE a = 1", ALL),
+        ("SELECT ) x FROM lake.db.t y(x, a, b, c)", ALL),
         ("SELECT ) a FROM lake.db.t", ("a",)),
         ("SELECT ) a * 2 FROM lake.db.t", ALL),
         ("SELECT q FROM lake.db.t AS x (p, q, r, s)", ALL),

@@ -62,6 +62,28 @@ def test_tables_that_a_query_reads(text: str, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("SELECT * FROM paimon_incremental_query('t', 1, 2)", ("'t'", "1", "2")),
+        (
+            "SELECT * FROM PAIMON_incremental_query ( f(1, 2), [3, 4] ,'),')",
+            ("f(1, 2)", "[3, 4]", "'),'"),
+        ),
+        ("SELECT a FROM u, paimon_incremental_to_auto_tag() AS x", ()),
+        ("SELECT ) FROM u, paimon_incremental_to_auto_tag('t')", ("'t'",)),
+        ("SELECT a FROM paimon_incremental_query", None),
+        ("SELECT a FROM x.paimon_incremental_query(1)", None),
+        ("SELECT paimon_incremental_query('t', 1, 2) FROM u", None),
+    ],
+)
+def test_calls_in_places_of_tables_are_found_with_their_arguments(
+    text: str, arguments: tuple[str, ...] | None
+) -> None:
+    called = [found.arguments for found in read(text) if found.arguments is not None]
+    assert called == ([] if arguments is None else [arguments])
+
+
+@pytest.mark.parametrize(
     ("clause", "version", "timestamp"),
     [
         ("VERSION AS OF 3", "3", None),

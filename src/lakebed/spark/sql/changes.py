@@ -10,10 +10,11 @@ from lakebed.spark.alignment import align_by_position
 from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
 from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake
+from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.default_words import with_defaults
 from lakebed.spark.sql.literals import constants
 from lakebed.spark.sql.partition_specs import partition_spec
-from lakebed.spark.sql.queries import Arguments, Run, run_query
+from lakebed.spark.sql.queries import Run, run_query
 from lakebed.spark.sql.statements import Insert, Statement, Truncate
 from lakebed.spark.sql.tokens import tokenize
 from lakebed.table.table import Table

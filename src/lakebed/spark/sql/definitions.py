@@ -7,8 +7,9 @@ from pyspark.sql.types import BooleanType, StringType, StructField
 
 from lakebed.spark.conditions import analysis_error, spark_errors
 from lakebed.spark.lake import Lake, database_name
+from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.databases import matches, named_database, require_database
-from lakebed.spark.sql.queries import Arguments, Run
+from lakebed.spark.sql.queries import Run
 from lakebed.spark.sql.statements import (
     CreateDatabase,
     DropDatabase,

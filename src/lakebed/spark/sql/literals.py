@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lakebed.spark.lake import Lake
-from lakebed.spark.sql.queries import NO_ARGUMENTS, Arguments
+from lakebed.spark.sql.arguments import NO_ARGUMENTS, Arguments
 from lakebed.spark.sql.tokens import TokenKind, tokenize
 
 

@@ -6,8 +6,8 @@ from lakebed.errors import InvalidArgumentError
 from lakebed.spark.conditions import analysis_error
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName, quoted
+from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.literals import constants
-from lakebed.spark.sql.queries import Arguments
 from lakebed.spark.types import type_text
 from lakebed.table.table import Table
 from lakebed.table.writing.partition_spec import converted_spec

@@ -6,7 +6,7 @@ Spark and on Spark Connect, and leaves no views behind.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from pyspark.errors import AnalysisException
@@ -17,13 +17,18 @@ from lakebed.format.predicate.expressions import Expression
 from lakebed.format.schema import TableSchema
 from lakebed.format.types import AtomicType
 from lakebed.spark.conditions import analysis_error
-from lakebed.spark.lake import NOW, Lake, Travel
+from lakebed.spark.lake import NOW, Lake, Travel, hidden_columns
 from lakebed.spark.names import TableName, quoted
+from lakebed.spark.sql.arguments import NO_ARGUMENTS, Arguments, kept
 from lakebed.spark.sql.conditions import scan_predicate
+from lakebed.spark.sql.explanations import is_explanation, with_scans
+from lakebed.spark.sql.hidden_columns import Scopes
 from lakebed.spark.sql.pruning import ALL, Need, needed
 from lakebed.spark.sql.references import QueryText, Reference, analyse
+from lakebed.spark.sql.table_functions import called_table
 from lakebed.spark.sql.table_words import name_at
 from lakebed.spark.sql.tokens import TokenKind, tokenize
+from lakebed.table.reading.scan import Scan
 from lakebed.table.table import Table
 
 Given = TypeVar("Given")
@@ -31,26 +36,6 @@ _PARAMETER = "__lakebed_table_"
 # Options of a table that say what its readers see begin so.
 _POINT_KEYS = ("scan.", "incremental-")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arguments:
-    """What a caller of `spark.sql` gave beside the text.
-
-    Attributes:
-        args: Values of parameter markers.
-        fields: Values of `{fields}` in the text.
-    """
-
-    args: Mapping[str, object] | list[object] | None = None
-    fields: Mapping[str, object] = field(default_factory=dict)
-
-    @property
-    def named(self) -> Mapping[str, object]:
-        """Values of named parameter markers."""
-        return self.args if isinstance(self.args, Mapping) else {}
-
-
-NO_ARGUMENTS = Arguments()
 
 Run = Callable[[Lake, Given, Arguments], DataFrame | None]
 """Runs a kind of statements; None where one is for Spark."""
@@ -64,15 +49,19 @@ class _Use:
         reference: The place.
         name: The table's name.
         table: The table.
+        options: Options of the scan.
         travel: The point that is read.
         schema: The columns that it had then.
+        hidden: Columns that the query names and no star means.
     """
 
     reference: Reference
     name: TableName
     table: Table
+    options: Mapping[str, str]
     travel: Travel
     schema: TableSchema
+    hidden: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,51 +74,76 @@ class _Edit:
 def run_query(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFrame:
     """The answer of Spark, with Lakebed tables read where the text names them."""
     query = analyse(text, catalogs=lake.registry.catalogs, has_fields=bool(given.fields))
-    uses = _uses(lake, query)
+    uses = _uses(lake, query, given)
     if not uses:
         return lake.sql(text, given.args, **given.fields)
     spliced = _spliced(query, uses, has_fields=bool(given.fields))
     needs = [_need(query, use, given) for use in uses]
+    scans = _scans(lake, uses, needs, given=given)
     try:
-        return _run(lake, spliced, uses, needs=needs, given=given)
+        answer = _run(lake, spliced, scans, given=given)
     except AnalysisException as error:
         is_pruned = any(need is not ALL for need in needs)
         if not is_pruned or not (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
             raise
-    # Once more with every column: the error then lists what the tables really have.
-    return _run(lake, spliced, uses, needs=[ALL] * len(uses), given=given)
+        # Once more with every column: the error then lists what the tables really have.
+        scans = _scans(lake, uses, [ALL] * len(uses), given=given)
+        answer = _run(lake, spliced, scans, given=given)
+    if not is_explanation(text):
+        return answer
+    names = [str(use.name) for use in uses]
+    return with_scans(lake, answer, list(zip(names, scans, strict=True)))
 
 
-def _uses(lake: Lake, query: QueryText) -> list[_Use]:
-    found = lake.resolve_all(reference.parts for reference in query.references)
+def _uses(lake: Lake, query: QueryText, given: Arguments) -> list[_Use]:
+    plain = (reference.parts for reference in query.references if reference.arguments is None)
+    found = lake.resolve_all(plain)
     named = [
-        (reference, name)
+        (reference, *named)
         for reference in query.references
-        if (name := found[reference.parts]) is not None
+        if (named := _named(lake, reference, given, found=found)) is not None
     ]
-    tables = {name: lake.load(name) for name in dict.fromkeys(name for _, name in named)}
-    current = [name for reference, name in named if _is_current(reference, tables[name])]
+    tables = {name: lake.load(name) for name in dict.fromkeys(name for _, name, _ in named)}
+    current = [
+        name for reference, name, options in named if _is_current(reference, tables[name], options)
+    ]
     pinned = {
         name: _pin(tables[name]) for name in dict.fromkeys(current) if current.count(name) > 1
     }
+    scopes = Scopes.of(query.tokens)
     uses = []
-    for reference, name in named:
+    for reference, name, options in named:
         table = tables[name]
-        if _is_current(reference, table):
+        if _is_current(reference, table, options):
             travel, schema = pinned.get(name, NOW), table.schema
         else:
             travel = _travel(lake, reference)
-            schema = lake.schema_read(table, travel=travel, options=reference.options)
-        uses.append(_Use(reference, name, table, travel, schema))
+            schema = lake.schema_read(table, travel=travel, options=options)
+        hidden = scopes.named(reference, hidden_columns(table))
+        uses.append(_Use(reference, name, table, options, travel, schema, hidden))
     return uses
 
 
-def _is_current(reference: Reference, table: Table) -> bool:
+def _named(
+    lake: Lake,
+    reference: Reference,
+    given: Arguments,
+    *,
+    found: Mapping[tuple[str, ...], TableName | None],
+) -> tuple[TableName, Mapping[str, str]] | None:
+    """The table of an attached catalog that a reference names, and options of its scan."""
+    if reference.arguments is not None:
+        return called_table(lake, reference.parts[0], reference.arguments, given=given)
+    name = found[reference.parts]
+    return None if name is None else (name, reference.options)
+
+
+def _is_current(reference: Reference, table: Table, options: Mapping[str, str]) -> bool:
     """Whether a table is read as it is now."""
     return (
         reference.version is None
         and reference.timestamp is None
-        and not reference.options
+        and not options
         and not any(key.startswith(_POINT_KEYS) for key in table.options)
     )
 
@@ -162,26 +176,31 @@ def _smallest_column(schema: TableSchema) -> str:
     return next(atomic, schema.names[0])
 
 
-def _run(
-    lake: Lake,
-    spliced: str,
-    uses: list[_Use],
-    *,
-    needs: list[Need],
-    given: Arguments,
-) -> DataFrame:
-    frames: dict[str, DataFrame] = {}
-    # Spark reads once what is the same, if it has one frame for it.
-    same: dict[object, DataFrame] = {}
-    for index, (use, need) in enumerate(zip(uses, needs, strict=True)):
+def _scans(lake: Lake, uses: list[_Use], needs: list[Need], *, given: Arguments) -> list[Scan]:
+    """The scan of each use; the same one where the same is read."""
+    same: dict[object, Scan] = {}
+    scans = []
+    for use, need in zip(uses, needs, strict=True):
         where = _predicate(lake, use, need.conjuncts, given=given)
-        options = use.reference.options
-        what = (use.name, use.travel, frozenset(options.items()), need.columns, where)
+        options = frozenset(use.options.items())
+        what = (use.name, use.travel, options, need.columns, where, use.hidden)
         if what not in same:
-            same[what] = lake.read(
-                use.table, columns=need.columns, where=where, travel=use.travel, options=options
+            same[what] = lake.scan(
+                use.table,
+                columns=need.columns,
+                where=where,
+                travel=use.travel,
+                options=use.options,
+                hidden=use.hidden,
             )
-        frames[f"{_PARAMETER}{index}"] = same[what]
+        scans.append(same[what])
+    return scans
+
+
+def _run(lake: Lake, spliced: str, scans: list[Scan], *, given: Arguments) -> DataFrame:
+    # Spark reads once what is the same, if it has one frame for it.
+    rows = {id(scan): lake.rows(scan) for scan in {id(scan): scan for scan in scans}.values()}
+    frames = {f"{_PARAMETER}{index}": rows[id(scan)] for index, scan in enumerate(scans)}
     return lake.sql(spliced, given.args, **frames, **given.fields)
 
 
@@ -226,6 +245,9 @@ def _spliced(query: QueryText, uses: list[_Use], *, has_fields: bool) -> str:
             edits.append(_Edit(reference.alias_at, reference.alias_at, alias))
         edits.append(_Edit(reference.start, reference.clauses_end, parameter))
     edits += _qualifier_edits(query, uses)
+    hidden = [(use.reference, use.hidden) for use in uses if use.hidden]
+    added = Scopes.of(query.tokens).left_out(hidden) if hidden else ()
+    edits += [_Edit(each.at, each.at, each.text) for each in added]
     pieces = []
     position = 0
     for edit in sorted(edits, key=lambda each: each.start):
@@ -233,16 +255,6 @@ def _spliced(query: QueryText, uses: list[_Use], *, has_fields: bool) -> str:
         position = edit.end
     pieces.append(kept(query.text[position:], has_fields=has_fields))
     return "".join(pieces)
-
-
-def kept(text: str, *, has_fields: bool) -> str:
-    """Text that formatting leaves as it is.
-
-    Args:
-        text: A piece of a statement.
-        has_fields: Whether it is formatted in any case, so that the user doubled braces already.
-    """
-    return text if has_fields else text.replace("{", "{{").replace("}", "}}")
 
 
 def _qualifier_edits(query: QueryText, uses: list[_Use]) -> list[_Edit]:

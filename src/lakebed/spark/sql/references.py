@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 
 from lakebed.spark.sql.clauses import properties
 from lakebed.spark.sql.cursor import Cursor
+from lakebed.spark.sql.table_functions import is_function
 from lakebed.spark.sql.table_words import named_tables
 from lakebed.spark.sql.tokens import Token, TokenKind, closing_index, has_pipe, tokenize
 from lakebed.spark.sql.with_clauses import common_tables
@@ -46,7 +47,9 @@ class Reference:
         version: Operand of VERSION AS OF, as written.
         timestamp: Operand of TIMESTAMP AS OF, as written.
         options: What stands behind WITH.
+        arguments: What the name is called with, where it is a function's; else None.
         alias_at: Where an alias may be put; None where there is one, or none may be.
+        alias: The alias that there is.
         renames: Whether an alias has names for the columns too.
         node: Its node in the tree, if the text could be read.
     """
@@ -58,9 +61,16 @@ class Reference:
     version: str | None = None
     timestamp: str | None = None
     options: dict[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] | None = None
     alias_at: int | None = None
+    alias: str | None = None
     renames: bool = False
     node: exp.Table | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that columns of the table may have before them."""
+        return self.alias if self.alias is not None else self.parts[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +98,7 @@ class _Clauses:
     version: str | None = None
     timestamp: str | None = None
     options: dict[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] | None = None
 
 
 def analyse(text: str, *, catalogs: Collection[str], has_fields: bool = False) -> QueryText:
@@ -127,8 +138,11 @@ def analyse(text: str, *, catalogs: Collection[str], has_fields: bool = False) -
 
 
 def _clauses_behind(text: str, tokens: list[Token], index: int) -> _Clauses | None:
-    """Time travel or options from a token on."""
+    """Time travel, options or the arguments of a function from a token on."""
     start = index
+    if is_call(tokens, index - 1):
+        call = tokens[index : closing_index(tokens, index) + 1]
+        return _Clauses(end=call[-1].end, arguments=_arguments(text, call))
     if index < len(tokens) and tokens[index].is_word("FOR"):
         index += 1
     words = tokens[index : index + 3]
@@ -151,6 +165,32 @@ def _clauses_behind(text: str, tokens: list[Token], index: int) -> _Clauses | No
         inner = text[tokens[index + 1].start : tokens[last].end]
         return _Clauses(end=tokens[last].end, options=properties(Cursor(inner)))
     return None
+
+
+def is_call(tokens: list[Token], index: int) -> bool:
+    """Whether a token begins the call of a function that reads a table."""
+    return (
+        is_function(tokens[index].name)
+        and tokens[index + 1 : index + 2] != []
+        and tokens[index + 1].is_symbol("(")
+        and not (index and tokens[index - 1].is_symbol("."))
+    )
+
+
+def _arguments(text: str, tokens: list[Token]) -> tuple[str, ...]:
+    """What stands between the commas of a list in parentheses, which are the tokens' ends."""
+    depth = 0
+    found = []
+    start = tokens[0].end
+    for token in tokens:
+        if token.is_symbol("(", "["):
+            depth += 1
+        elif token.is_symbol(")", "]"):
+            depth -= 1
+        if (token.is_symbol(",") and depth == 1) or depth == 0:
+            found.append(text[start : token.start].strip())
+            start = token.end
+    return tuple(found) if found != [""] else ()
 
 
 def _operand_end(tokens: list[Token], index: int) -> int | None:
@@ -256,7 +296,9 @@ def _completed(
         version=clauses.version if clauses else None,
         timestamp=clauses.timestamp if clauses else None,
         options=clauses.options if clauses else {},
+        arguments=clauses.arguments if clauses else None,
         alias_at=None if has_alias or is_bare or is_argument else alias_at,
+        alias=_alias_name(tokens, behind) if has_alias else None,
         renames=_renames(tokens, behind),
         node=reference.node,
     )
@@ -268,6 +310,11 @@ def _is_alias(tokens: list[Token], index: int) -> bool:
         tokens[index].is_word("AS")
         or (tokens[index].is_name and tokens[index].text.upper() not in _NO_ALIAS)
     )
+
+
+def _alias_name(tokens: list[Token], index: int) -> str | None:
+    index += tokens[index].is_word("AS")
+    return tokens[index].name if index < len(tokens) else None
 
 
 def _renames(tokens: list[Token], index: int) -> bool:

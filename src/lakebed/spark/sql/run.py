@@ -17,13 +17,16 @@ from lakebed.spark.names import quoted
 from lakebed.spark.sql import changes, definitions
 from lakebed.spark.sql.altering import run as altering
 from lakebed.spark.sql.analyzing import run as analyzing
+from lakebed.spark.sql.arguments import NO_ARGUMENTS, Arguments
 from lakebed.spark.sql.creating import run as creating
 from lakebed.spark.sql.inspecting import run as inspecting
+from lakebed.spark.sql.max_partition import with_max_partitions
 from lakebed.spark.sql.parser import parse_statement
 from lakebed.spark.sql.procedures.run import call
-from lakebed.spark.sql.queries import NO_ARGUMENTS, Arguments, Run, run_query
+from lakebed.spark.sql.queries import Run, run_query
 from lakebed.spark.sql.references import analyse
 from lakebed.spark.sql.row_changes import run as row_changes
+from lakebed.spark.sql.settings import with_quoted_key
 from lakebed.spark.sql.statements import (
     Call,
     CreateDatabase,
@@ -46,8 +49,10 @@ _SPARK_CATALOG = "spark_catalog"
 
 def run_sql(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFrame:
     """The answer to a statement."""
+    text = with_quoted_key(text)
     if not lake.registry.is_concerned(text):
         return lake.sql(text, given.args, **given.fields)
+    text = with_max_partitions(lake, text, given)
     try:
         statement = parse_statement(text)
     except ParseException:
@@ -100,7 +105,7 @@ def _create_temporary_view(
 
 def _reads_lake(lake: Lake, text: str) -> bool:
     return lake.registry.is_concerned(text) and any(
-        lake.resolve(reference.parts) is not None
+        reference.arguments is not None or lake.resolve(reference.parts) is not None
         for reference in analyse(text, catalogs=lake.registry.catalogs).references
     )
 

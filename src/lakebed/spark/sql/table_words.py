@@ -8,6 +8,7 @@ parentheses in such a place.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from lakebed.spark.sql.table_functions import is_function
 from lakebed.spark.sql.tokens import Token
 
 # FROM stands between the arguments of these.
@@ -50,8 +51,8 @@ def named_tables(
     Args:
         tokens: The text.
         catalogs: Names that make a name of three parts a table.
-        is_parsed: Whether there is a tree, which tells all but names behind TABLE, and names of
-            three parts that begin with a catalog, where it misses them.
+        is_parsed: Whether there is a tree, which tells all but names behind TABLE, functions that
+            read tables, and names of three parts that begin with a catalog, where it misses them.
     """
     found = []
     levels = [_Level()]
@@ -70,7 +71,8 @@ def named_tables(
             behind = index + 2 * len(parts) - 1
             is_call = behind < len(tokens) and tokens[behind].is_symbol("(")
             is_sure = level.is_table or (len(parts) == 3 and parts[0] in catalogs)
-            if not is_call and (is_sure or not is_parsed):
+            is_ours = is_call and len(parts) == 1 and is_function(parts[0])
+            if is_ours or (not is_call and (is_sure or not is_parsed)):
                 found.append((index, parts))
             level.is_due = level.is_table = False
     return found

@@ -31,7 +31,8 @@ from lakebed.spark.sql.altering.statements import (
     SetProperties,
     UnsetProperties,
 )
-from lakebed.spark.sql.queries import Arguments, Run
+from lakebed.spark.sql.arguments import Arguments
+from lakebed.spark.sql.queries import Run
 from lakebed.spark.sql.statements import Statement
 
 _COMMENT = "comment"

@@ -32,7 +32,8 @@ from lakebed.spark.conditions import analysis_error, spark_errors, unknown_colum
 from lakebed.spark.lake import Lake, Travel
 from lakebed.spark.names import quoted
 from lakebed.spark.sql.analyzing.statements import AnalyzeTable
-from lakebed.spark.sql.queries import Arguments, Run
+from lakebed.spark.sql.arguments import Arguments
+from lakebed.spark.sql.queries import Run
 from lakebed.spark.sql.statements import Statement
 from lakebed.table.analysis import commit_statistics, size_of
 from lakebed.table.table import Table

@@ -14,9 +14,10 @@ from lakebed.spark.conditions import analysis_error, spark_errors, unsupported_o
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName, quoted
 from lakebed.spark.new_table import NewTable
+from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.creating.statements import CreateTable, CreateTableLike, Making
 from lakebed.spark.sql.defaults import without_defaults
-from lakebed.spark.sql.queries import Arguments, Run, run_query
+from lakebed.spark.sql.queries import Run, run_query
 from lakebed.spark.sql.statements import Statement
 
 _PRIMARY_KEY = "primary-key"
@@ -74,7 +75,7 @@ def create_table_like(lake: Lake, statement: CreateTableLike, _: Arguments) -> D
     if source_name is None:
         shown = f"CREATE TABLE LIKE {quoted(statement.source)}, a table of Spark's,"
         raise unsupported_operation(shown, str(name))
-    source = lake.load(source_name)
+    source = lake.load_stored(source_name)
     options = {_PRIMARY_KEY: ",".join(source.primary_keys), **source.options}
     options.update(statement.properties)
     keys = [key.strip() for key in options.pop(_PRIMARY_KEY).split(",") if key.strip()]

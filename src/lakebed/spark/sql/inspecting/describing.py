@@ -10,6 +10,7 @@ from lakebed.format.types import DataField
 from lakebed.spark.conditions import spark_errors, unknown_column, unsupported_operation
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName
+from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.databases import require_database
 from lakebed.spark.sql.inspecting.partitions import (
     Partition,
@@ -23,7 +24,7 @@ from lakebed.spark.sql.inspecting.statements import (
     DescribePartition,
 )
 from lakebed.spark.sql.partition_specs import partition_spec
-from lakebed.spark.sql.queries import Arguments, Run
+from lakebed.spark.sql.queries import Run
 from lakebed.spark.sql.statements import Describe, Statement
 from lakebed.spark.types import type_text
 from lakebed.table.table import Table
@@ -46,7 +47,7 @@ def describe(lake: Lake, statement: Describe, _: Arguments) -> DataFrame | None:
     name = lake.resolve(statement.name)
     if name is None:
         return None
-    table = lake.load(name)
+    table = lake.load_stored(name)
     rows = _columns(table)
     if statement.is_extended:
         rows += _details(lake, name, table)
@@ -58,7 +59,7 @@ def describe_column(lake: Lake, statement: DescribeColumn, _: Arguments) -> Data
     name = lake.resolve(statement.name)
     if name is None:
         return None
-    table = lake.load(name)
+    table = lake.load_stored(name)
     wanted, *inner = statement.column
     found = [each for each in table.schema.fields if _is_same(lake, each.name, wanted)]
     if not found:
@@ -79,7 +80,7 @@ def describe_partition(
     name = lake.resolve(statement.name)
     if name is None:
         return None
-    table = lake.load(name)
+    table = lake.load_stored(name)
     require_partitioned(table, name)
     spec = partition_spec(lake, table, statement.partition, given=given)
     with spark_errors(name.catalog):

@@ -8,6 +8,7 @@ from pyspark.sql.types import BooleanType, StringType, StructField
 from lakebed.spark.conditions import analysis_error, spark_errors
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName, quoted
+from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.databases import matches, named_database, require_database
 from lakebed.spark.sql.inspecting import describing
 from lakebed.spark.sql.inspecting.definition_text import definition_text
@@ -30,7 +31,7 @@ from lakebed.spark.sql.inspecting.statements import (
     ShowViews,
 )
 from lakebed.spark.sql.partition_specs import partition_spec
-from lakebed.spark.sql.queries import Arguments, Run
+from lakebed.spark.sql.queries import Run
 from lakebed.spark.sql.statements import Statement
 
 
@@ -49,7 +50,7 @@ def show_properties(lake: Lake, statement: ShowProperties, _: Arguments) -> Data
     name = lake.resolve(statement.name)
     if name is None:
         return None
-    table = lake.load(name)
+    table = lake.load_stored(name)
     properties = redacted(lake, {**own_properties(lake, table), "path": table.location})
     if statement.key is None:
         return lake.frame(list(properties.items()), _PROPERTIES)
@@ -63,7 +64,7 @@ def show_create_table(lake: Lake, statement: ShowCreateTable, _: Arguments) -> D
     name = lake.resolve(statement.name)
     if name is None:
         return None
-    table = lake.load(name)
+    table = lake.load_stored(name)
     text = definition_text(name, table, own_properties(lake, table))
     return lake.frame([(text,)], (_text("createtab_stmt"),))
 
@@ -81,7 +82,7 @@ def show_columns(lake: Lake, statement: ShowColumns, _: Arguments) -> DataFrame 
             f"SHOW COLUMNS with conflicting namespaces: {quoted(database)} != {quoted(written)}.",
             {"namespaceA": quoted(database), "namespaceB": quoted(written)},
         )
-    rows = [(column,) for column in lake.load(name).schema.names]
+    rows = [(column,) for column in lake.load_stored(name).schema.names]
     return lake.frame(rows, (_text("col_name"),))
 
 
@@ -90,7 +91,7 @@ def show_partitions(lake: Lake, statement: ShowPartitions, given: Arguments) -> 
     name = lake.resolve(statement.name)
     if name is None:
         return None
-    table = lake.load(name)
+    table = lake.load_stored(name)
     require_partitioned(table, name)
     spec = partition_spec(lake, table, statement.partition, given=given)
     with spark_errors(name.catalog):
@@ -114,7 +115,7 @@ def show_tables_extended(
     for table in lake.registry.catalog(catalog).list_tables(database):
         if matches(table, statement.pattern):
             name = TableName(catalog, database, table)
-            text = table_information(lake, name, lake.load(name))
+            text = table_information(lake, name, lake.load_stored(name))
             rows.append((database, table, False, text))
     return lake.frame(rows, _EXTENDED)
 
@@ -151,7 +152,7 @@ def refresh_table(lake: Lake, statement: RefreshTable, _: Arguments) -> DataFram
     name = lake.resolve(statement.name)
     if name is None:
         return None
-    lake.load(name)
+    lake.load_stored(name)
     return lake.empty()
 
 
@@ -160,7 +161,7 @@ def _show_partition_extended(
 ) -> DataFrame:
     # With a partition, the pattern is the name of one table.
     name = TableName(catalog, database, statement.pattern)
-    table = lake.load(name)
+    table = lake.load_stored(name)
     require_partitioned(table, name)
     spec = partition_spec(lake, table, statement.partition, given=given)
     with spark_errors(catalog):

@@ -9,11 +9,11 @@ from lakebed.spark.conditions import analysis_error, spark_errors
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
 from lakebed.spark.registry import Registry
+from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.literals import constants
 from lakebed.spark.sql.procedures.binding import bound
 from lakebed.spark.sql.procedures.procedure import ProcedureCall
 from lakebed.spark.sql.procedures.registry import PROCEDURES
-from lakebed.spark.sql.queries import Arguments
 from lakebed.spark.sql.statements import Call, Name
 
 _DATABASE = "sys"

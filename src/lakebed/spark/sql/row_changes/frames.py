@@ -9,7 +9,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 
 from lakebed.spark.alignment import align_by_name
 from lakebed.spark.lake import Lake
-from lakebed.spark.sql.queries import Arguments, kept, run_query
+from lakebed.spark.sql.arguments import Arguments, kept
+from lakebed.spark.sql.queries import run_query
 from lakebed.table.table import Table
 from lakebed.table.writing.row_kinds import ROW_KIND
 

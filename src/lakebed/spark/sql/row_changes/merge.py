@@ -24,8 +24,8 @@ from lakebed.spark.evolution import MERGE, evolved, merging
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
 from lakebed.spark.schema_merging import SchemaMerging
+from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.default_words import default_of, is_default
-from lakebed.spark.sql.queries import Arguments
 from lakebed.spark.sql.row_changes.assignments import assigned
 from lakebed.spark.sql.row_changes.expressions import qualifiers_of, with_aliases
 from lakebed.spark.sql.row_changes.frames import Splicing, aligned, held

@@ -13,7 +13,8 @@ from lakebed.spark.changed_table import ChangedTable
 from lakebed.spark.conditions import spark_errors
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
-from lakebed.spark.sql.queries import Arguments, Run
+from lakebed.spark.sql.arguments import Arguments
+from lakebed.spark.sql.queries import Run
 from lakebed.spark.sql.row_changes.assignments import assigned
 from lakebed.spark.sql.row_changes.expressions import (
     bare,

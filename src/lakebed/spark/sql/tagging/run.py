@@ -7,7 +7,8 @@ from pyspark.sql.types import StringType, StructField
 
 from lakebed.spark.conditions import spark_errors
 from lakebed.spark.lake import Lake
-from lakebed.spark.sql.queries import Arguments, Run
+from lakebed.spark.sql.arguments import Arguments
+from lakebed.spark.sql.queries import Run
 from lakebed.spark.sql.statements import Statement
 from lakebed.spark.sql.tagging.statements import CreateTag, DeleteTags, RenameTag, ShowTags
 from lakebed.table.table import Table
