@@ -45,7 +45,9 @@ def bare(spark_directory: Path) -> SparkSession:
     assert spark_directory.exists()
     builder = SparkSession.builder
     builder = builder.remote("local[2]") if KIND == "connect" else builder.master("local[2]")
-    session = builder.getOrCreate().newSession()
+    session = builder.getOrCreate()
+    # Spark Connect has it from 4.2 on; before, modules share a session.
+    session = session.newSession() if hasattr(session, "newSession") else session
     session.conf.set("spark.sql.session.timeZone", "UTC")
     session.conf.set("spark.sql.shuffle.partitions", "2")
     return session
