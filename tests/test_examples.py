@@ -205,16 +205,25 @@ PRINTS = {
         "3 rows by batch",
     ],
 }
-PRINTED_BY_SPARK = [
-    "[(1, 8.5, '2026-01-01'), (2, 4.0, '2026-01-02')]",
-    "[(1, 9.5, '2026-01-01')]",
-    "[(1, 'APPEND'), (2, 'APPEND')]",
-    "[(1, 8.5, '2026-01-01')]",
-    "1",
-    "[(2, 4.4, '2026-01-02')]",
-    "[(2, 4.4, 4.0)]",
-    "1",
-]
+PRINTED_BY_SPARK = {
+    "spark_sql": [
+        "[(1, 8.5, '2026-01-01'), (2, 4.0, '2026-01-02')]",
+        "[(1, 9.5, '2026-01-01')]",
+        "[(1, 'APPEND'), (2, 'APPEND')]",
+        "[(1, 8.5, '2026-01-01')]",
+        "1",
+        "[(2, 4.4, '2026-01-02')]",
+        "[(2, 4.4, 4.0)]",
+        "1",
+    ],
+    "queries": [
+        "what came [('home', 5, '2026-01-02')]",
+        "newest day [('help', 1), ('home', 5)]",
+        "places [('home', '2026-01-01', 0)]",
+        "as of the session [('help', 1), ('home', 3)]",
+        "partitions   kept 2 of 3",
+    ],
+}
 
 
 @pytest.mark.parametrize("name", PRINTS)
@@ -236,12 +245,16 @@ def test_example_reads_the_table_that_it_is_given(
 
 
 @pytest.mark.variants
-def test_spark_example_prints_what_it_promises() -> None:
-    command = [sys.executable, str(EXAMPLES / "spark_sql.py")]
+@pytest.mark.parametrize("name", PRINTED_BY_SPARK)
+def test_spark_example_prints_what_it_promises(name: str) -> None:
+    command = [sys.executable, str(EXAMPLES / f"{name}.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == PRINTED_BY_SPARK
+    assert done.stdout.splitlines() == PRINTED_BY_SPARK[name]
 
 
 def test_no_example_is_without_a_test() -> None:
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*PRINTS, "spark_sql"} | RUN_BY_DEV
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {
+        *PRINTS,
+        *PRINTED_BY_SPARK,
+    } | RUN_BY_DEV
