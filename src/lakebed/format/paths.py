@@ -1,7 +1,8 @@
 """What every file of a table is called, and where it lies (format.md 1, 11).
 
-All names on disk are here and nowhere else: `TablePaths` says where a thing with a known name is,
-`FileNames` makes names that no other writer makes, and the functions ending in `_of` read a name.
+All names on disk are here, but for those of COPY INTO in `load_paths`: `TablePaths` says where a
+thing with a known name is, `FileNames` makes names that no other writer makes, and the functions
+ending in `_of` read a name.
 
 A branch has its own schemas, snapshots, tags, changelogs and consumers in `branch/branch-<name>`;
 manifests, index files, statistics and data stay with the table.

@@ -46,14 +46,12 @@ def commit(
         force: Whether a commit without changes makes a snapshot; None as the table says, by
             `snapshot.ignore-empty-commit` = false.
     """
-    prefix = parts.options.commit_user_prefix
-    fresh = parts.session.effects.fresh_uuid()
     if force is None:
         force = parts.options.snapshot_ignore_empty_commit is False
     try:
         stamp = CommitStamp(
             schema_id=max((parts.schema.id, *parts.schemas.list_ids())),
-            user=user or (f"{prefix}_{fresh}" if prefix else fresh),
+            user=user or fresh_user(parts),
             identifier=BATCH_COMMIT_IDENTIFIER if identifier is None else identifier,
             watermark=watermark,
             properties=properties or {},
@@ -71,6 +69,13 @@ def commit(
         tag_after_commit(parts, snapshot)
         expire_after_commit(parts)
     return snapshot
+
+
+def fresh_user(parts: TableParts) -> str:
+    """A commit user that no other commit has."""
+    prefix = parts.options.commit_user_prefix
+    fresh = parts.session.effects.fresh_uuid()
+    return f"{prefix}_{fresh}" if prefix else fresh
 
 
 def may_be_named(error: Exception) -> bool:
