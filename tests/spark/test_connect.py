@@ -16,6 +16,8 @@ SUITES = (
     "test_statements",
     "test_inspecting",
     "test_merge",
+    "test_copy_into",
+    "test_copy_into_files",
     "test_create_like",
     "test_tag_statements",
     "test_queries",

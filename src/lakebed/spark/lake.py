@@ -20,7 +20,7 @@ from lakebed.catalog.catalog import Catalog
 from lakebed.errors import InvalidArgumentError, NotFoundError
 from lakebed.format.predicate.expressions import Expression
 from lakebed.format.schema import TableSchema
-from lakebed.format.snapshot import Operation
+from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.options.values import parse_boolean
 from lakebed.spark.conditions import spark_errors, table_not_found
 from lakebed.spark.dynamic_options import laid_over
@@ -244,10 +244,11 @@ class Lake:
         partition: Mapping[str, object] | None = None,
         is_small: bool = False,
         operation: Operation | None = None,
-    ) -> None:
-        """Writes aligned rows to a table."""
+        user: str | None = None,
+    ) -> Snapshot | None:
+        """Writes aligned rows to a table, and commits them; None for nothing to commit."""
         with spark_errors(), length_errors():
-            write_frame(
+            return write_frame(
                 frame,
                 table,
                 self.registry,
@@ -255,6 +256,7 @@ class Lake:
                 is_overwrite=mode != "append",
                 is_small=is_small,
                 operation=operation,
+                user=user,
             )
 
     def overwrite_mode(self, option: str | None = None) -> Literal["overwrite", "dynamic"]:

@@ -70,6 +70,13 @@ def within_lengths(column: Column, kind: DataType, *, at: str) -> Column:
             return column
 
 
+def too_long(column: Column, kind: DataType) -> Column | None:
+    """Whether a text is too long for a column itself; None where none can be."""
+    if not isinstance(kind, AtomicType) or not _has_lengths(kind):
+        return None
+    return F.char_length(F.rtrim(column)) > (kind.length or 0)
+
+
 @contextmanager
 def length_errors() -> Iterator[None]:
     """Gives the error of a text that is too long the condition that Spark has for it."""

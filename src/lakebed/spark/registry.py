@@ -106,6 +106,8 @@ class Registry:
             self.current_catalog is not None
             or any(name in text for name in self.catalogs)
             or any(word in text.lower() for word in _WORDS)
+            # Spark has no COPY INTO, and what is copied may be a view.
+            or text.lstrip()[:4].lower() == "copy"
         )
 
     def parallelism(self, spark: SparkSession) -> int:

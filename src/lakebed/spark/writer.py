@@ -79,6 +79,7 @@ def write_frame(
     is_overwrite: bool = False,
     is_small: bool = False,
     operation: Operation | None = None,
+    user: str | None = None,
 ) -> Snapshot | None:
     """Writes the rows of a frame and commits them.
 
@@ -91,6 +92,7 @@ def write_frame(
         is_overwrite: Whether rows are replaced.
         is_small: Whether the rows can be written here in the driver.
         operation: What the user asked for; None for a write or an overwrite.
+        user: Commit user; a fresh one where None.
 
     Raises:
         InvalidDataError: Rows that the schema forbids; nothing was written.
@@ -113,6 +115,7 @@ def write_frame(
         overwrite=overwrite,
         is_overwrite=is_overwrite,
         operation=operation,
+        user=user,
     )
     _follow_up(frame.sparkSession, registry, parts, messages=messages, snapshot=snapshot)
     return snapshot
@@ -275,6 +278,7 @@ def commit_written(
     overwrite: Overwrite = None,
     is_overwrite: bool,
     operation: Operation | None = None,
+    user: str | None = None,
 ) -> Snapshot | None:
     """Commits what tasks wrote; arguments and errors as `write_frame`.
 
@@ -285,12 +289,13 @@ def commit_written(
         overwrite: What to replace.
         is_overwrite: Whether rows are replaced.
         operation: What the user asked for; None for a write or an overwrite.
+        user: Commit user; a fresh one where None.
     """
     check_partitions(parts, messages)
     if not is_overwrite:
         asked = operation or Operation.WRITE
         added = append_changes(parts, messages, base=base, operation=asked)
-        return commit(parts, added, messages)
+        return commit(parts, added, messages, user=user)
     try:
         replaced = overwrite_changes(
             parts, messages, partition=overwrite, operation=operation or Operation.OVERWRITE
@@ -298,7 +303,7 @@ def commit_written(
     except LakebedError:
         delete_written(parts, messages)
         raise
-    return commit(parts, replaced, messages)
+    return commit(parts, replaced, messages, user=user)
 
 
 def _write_natively(

@@ -14,6 +14,7 @@ from lakebed.spark.sql.clauses import (
     static_partition,
     whole_partition,
 )
+from lakebed.spark.sql.copying import forms as copying
 from lakebed.spark.sql.creating import forms as creating
 from lakebed.spark.sql.cursor import Cursor
 from lakebed.spark.sql.forms import Forms, Parse
@@ -48,7 +49,6 @@ _TARGETED = (
     ("ALTER", "NAMESPACE"),
     ("COMMENT", "ON", "TABLE"),
     ("COMMENT", "ON", "DATABASE"),
-    ("COPY", "INTO"),
     ("CREATE", "VIEW"),
     ("CREATE", "OR", "REPLACE", "VIEW"),
     ("DROP", "VIEW"),
@@ -254,6 +254,7 @@ def _cache_table(cursor: Cursor) -> Statement:
 _STATEMENTS: Forms = (
     *altering.FORMS,
     *analyzing.FORMS,
+    *copying.FORMS,
     *creating.FORMS,
     *inspecting.FORMS,
     *row_changes.FORMS,

@@ -18,6 +18,7 @@ from lakebed.spark.sql import changes, definitions
 from lakebed.spark.sql.altering import run as altering
 from lakebed.spark.sql.analyzing import run as analyzing
 from lakebed.spark.sql.arguments import NO_ARGUMENTS, Arguments
+from lakebed.spark.sql.copying import run as copying
 from lakebed.spark.sql.creating import run as creating
 from lakebed.spark.sql.inspecting import run as inspecting
 from lakebed.spark.sql.max_partition import with_max_partitions
@@ -137,6 +138,7 @@ def _is_lakes_own(lake: Lake, text: str) -> bool:
 
 _WITHOUT_QUERY = (
     *analyzing.RUNS,
+    *copying.RUNS,
     *inspecting.RUNS,
     *tagging.RUNS,
     CreateDatabase,
@@ -148,6 +150,7 @@ _WITHOUT_QUERY = (
 )
 _RUNS: dict[type[Statement], Run[Any]] = {
     **definitions.RUNS,
+    **copying.RUNS,
     **creating.RUNS,
     **changes.RUNS,
     **altering.RUNS,
