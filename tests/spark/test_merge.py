@@ -262,6 +262,7 @@ def test_mistakes_are_told_in_sparks_words(
     with pytest.raises(PySparkException) as caught:
         spark.sql(statement.format(t="lake.db.mistakes"))
     assert caught.value.getCondition() == condition
+    assert "__lakebed" not in str(caught.value)
 
 
 def test_a_key_column_is_not_updated(spark: SparkSession) -> None:

@@ -4,15 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from lakebed.spark.alignment import align_by_name
+from lakebed.spark.conditions import unknown_column
 from lakebed.spark.lake import Lake
+from lakebed.spark.names import split_name
 from lakebed.spark.sql.arguments import Arguments, kept
 from lakebed.spark.sql.queries import run_query
 from lakebed.table.table import Table
 from lakebed.table.writing.row_kinds import ROW_KIND
+
+# Begins the names of columns that only such queries have.
+_OWN_PREFIX = "__lakebed_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,15 @@ class Splicing:
     def query(self, text: str, **frames: DataFrame) -> DataFrame:
         """The answer to a query, in which `{name}` stands for a frame."""
         fields: Mapping[str, object] = {**frames, **self.given.fields}
-        return run_query(self.lake, text, Arguments(args=self.given.args, fields=fields))
+        try:
+            return run_query(self.lake, text, Arguments(args=self.given.args, fields=fields))
+        except AnalysisException as error:
+            given = error.getMessageParameters() or {}
+            proposed = [name.strip() for name in given.get("proposal", "").split(",")]
+            if any(_OWN_PREFIX in name for name in proposed):
+                others = [name.strip("`") for name in proposed if _OWN_PREFIX not in name]
+                raise unknown_column(split_name(given["objectName"]), others) from None
+            raise
 
 
 @contextmanager
