@@ -136,7 +136,7 @@ def test_insert_by_column_list_and_by_name_leaves_others_null(spark: SparkSessio
         ("INSERT OVERWRITE {t} PARTITION (note = 'x') VALUES (1, 2, 'b')", "NON_PARTITION_COLUMN"),
         ("DELETE FROM {t} WHERE more = 1", "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
         ("ALTER TABLE {t} RECOVER PARTITIONS", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
-        ("ANALYZE TABLE {t} COMPUTE STATISTICS", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
+        ("ANALYZE TABLE {t} COMPUTE STATISTICS NOSCAN", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
         ("CREATE TABLE lake.db.csv (id INT) USING csv", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),
         ("CREATE TABLE lake.db.b (id INT) PARTITIONED BY (x)", "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
         ("CREATE TABLE lake.db.b (i INTERVAL DAY)", "LAKEBED_UNSUPPORTED"),
@@ -274,6 +274,24 @@ def test_use_makes_names_short_and_temporary_views_win(spark: SparkSession) -> N
         spark.sql("DROP VIEW hidden")
     assert spark.catalog.currentCatalog() == "spark_catalog"
     assert condition(spark, "SELECT * FROM short") == "TABLE_OR_VIEW_NOT_FOUND"
+
+
+def test_a_view_that_a_catalog_does_not_keep_is_not_dropped_from_sparks(
+    spark: SparkSession,
+) -> None:
+    spark.sql("CREATE TABLE lake.db.no_view AS SELECT 1 AS id")
+    spark.sql("CREATE VIEW default.kept AS SELECT 1 AS id")
+    try:
+        spark.sql("USE lake.db")
+        spark.sql("DROP VIEW IF EXISTS kept")
+        assert condition(spark, "DROP VIEW kept") == "TABLE_OR_VIEW_NOT_FOUND"
+        assert condition(spark, "DROP VIEW no_view") == "EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE"
+        spark.sql("CREATE TEMPORARY VIEW no_view AS SELECT 2 AS id")
+        spark.sql("DROP VIEW no_view")
+        assert rows(spark, "SELECT * FROM no_view") == [(1,)]
+    finally:
+        spark.sql("USE spark_catalog.default")
+        spark.sql("DROP VIEW default.kept")
 
 
 def test_what_is_sparks_stays_so_while_a_catalog_is_current(spark: SparkSession) -> None:

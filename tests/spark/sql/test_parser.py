@@ -18,6 +18,7 @@ from lakebed.spark.sql.statements import (
     Describe,
     DropDatabase,
     DropTable,
+    DropView,
     Insert,
     Query,
     ShowDatabases,
@@ -175,10 +176,8 @@ def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
             "CREATE VIEW v AS SELECT 1",
             Unsupported(operation="CREATE VIEW", target=("v",)),
         ),
-        (
-            "DROP VIEW v",
-            Unsupported(operation="DROP VIEW", target=("v",), is_explicit_only=True),
-        ),
+        ("DROP VIEW v", DropView(name=("v",), if_exists=False)),
+        ("DROP VIEW IF EXISTS l.d.v;", DropView(name=("l", "d", "v"), if_exists=True)),
         (
             "CREATE TABLE l.d.t (a INT) LOCATION '/x'",
             Unsupported(operation="CREATE TABLE with LOCATION", target=T),

@@ -5,7 +5,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.types import BooleanType, StringType, StructField
 
-from lakebed.spark.conditions import analysis_error, spark_errors
+from lakebed.spark.conditions import analysis_error, spark_errors, table_not_found
 from lakebed.spark.lake import Lake, database_name
 from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.databases import matches, named_database, require_database
@@ -14,6 +14,7 @@ from lakebed.spark.sql.statements import (
     CreateDatabase,
     DropDatabase,
     DropTable,
+    DropView,
     ShowDatabases,
     ShowTables,
     Statement,
@@ -117,6 +118,25 @@ def drop_table(lake: Lake, statement: DropTable, _: Arguments) -> DataFrame | No
     return lake.empty()
 
 
+def drop_view(lake: Lake, statement: DropView, _: Arguments) -> DataFrame | None:
+    """DROP VIEW; None when the name is Spark's, as that of a temporary view is.
+
+    A catalog on a file system has no views that could be dropped.
+    """
+    name = lake.resolve(statement.name)
+    if name is None:
+        return None
+    if lake.exists(name):
+        raise analysis_error(
+            "EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE",
+            f"The table {name} does not support DROP VIEW. Use DROP TABLE.",
+            {"tableName": str(name), "operation": "DROP VIEW"},
+        )
+    if not statement.if_exists:
+        raise table_not_found(str(name))
+    return lake.empty()
+
+
 RUNS: dict[type[Statement], Run[Any]] = {
     CreateDatabase: create_database,
     DropDatabase: drop_database,
@@ -124,4 +144,5 @@ RUNS: dict[type[Statement], Run[Any]] = {
     ShowTables: show_tables,
     Use: use,
     DropTable: drop_table,
+    DropView: drop_view,
 }

@@ -27,6 +27,7 @@ from lakebed.spark.sql.statements import (
     Delete,
     DropDatabase,
     DropTable,
+    DropView,
     Insert,
     Query,
     ShowDatabases,
@@ -51,7 +52,6 @@ _TARGETED = (
     ("COMMENT", "ON", "DATABASE"),
     ("CREATE", "VIEW"),
     ("CREATE", "OR", "REPLACE", "VIEW"),
-    ("DROP", "VIEW"),
     ("LOAD", "DATA"),
     ("MSCK", "REPAIR", "TABLE"),
     ("MSCK", "TABLE"),
@@ -168,6 +168,13 @@ def _drop_table(cursor: Cursor) -> Statement:
     return DropTable(name=name, if_exists=if_exists)
 
 
+def _drop_view(cursor: Cursor) -> Statement:
+    if_exists = cursor.accept("IF", "EXISTS")
+    name = cursor.names()
+    cursor.expect_end()
+    return DropView(name=name, if_exists=if_exists)
+
+
 def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
     is_overwrite = cursor.accept("OVERWRITE")
     if not is_overwrite and cursor.accept("WITH", "SCHEMA", "EVOLUTION"):
@@ -266,6 +273,7 @@ _STATEMENTS: Forms = (
     (("USE",), _use),
     (("SET", "CATALOG"), _set_catalog),
     (("DROP", "TABLE"), _drop_table),
+    (("DROP", "VIEW"), _drop_view),
     (("INSERT",), _insert),
     (("DELETE", "FROM"), _delete),
     (("TRUNCATE", "TABLE"), _truncate),

@@ -71,6 +71,14 @@ class DropTable(Statement):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DropView(Statement):
+    """DROP VIEW."""
+
+    name: Name
+    if_exists: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Insert(Statement):
     """INSERT INTO and INSERT OVERWRITE.
 
