@@ -61,13 +61,14 @@ STAGES = (
     Stage(
         name="check",
         command=(PYTHON, "-m", "tools.checks"),
-        share_seconds=40,
+        share_seconds=35,
     ),
     Stage(
         name="test",
         command=(PYTHON, "-m", "tools.suite"),
-        share_seconds=480,
-        left_out="four of five cases of tests with more than three: ./dev test tests",
+        share_seconds=450,
+        left_out="four of five cases of tests with more than three, one of two tests on Spark: "
+        "./dev test tests",
     ),
     Stage(
         name="crash",
@@ -75,7 +76,7 @@ STAGES = (
             *("env", f"{EVERY_CALL}=1", PYTHON, "-m", "pytest", "-q", "-n", "2", "--sample"),
             "tests/crash",
         ),
-        share_seconds=150,
+        share_seconds=140,
         left_out="four of five cases of tests with more than three: "
         f"{EVERY_CALL}=1 pytest -n 2 tests/crash",
     ),
@@ -85,9 +86,16 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "--sample", "-m", "variants and not stores"),
             *("-p", "no:xdist", "tests"),
         ),
-        share_seconds=395,
+        share_seconds=360,
         left_out="over Spark Connect, four of five cases of tests with more than three: "
         "pytest -m variants tests/spark/test_connect.py; of the table of statements all but sixty: "
+        "./dev prove statements --seconds 3600 --from-seed 1",
+    ),
+    Stage(
+        name="statements",
+        command=(PYTHON, "-m", "pytest", "-q", "tests/statements/test_statements_table.py"),
+        share_seconds=170,
+        left_out="other kinds of Spark, of which spark-variants runs a choice: "
         "./dev prove statements --seconds 3600 --from-seed 1",
     ),
     Stage(
@@ -96,14 +104,14 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "-rs", "--sample", "-m", "stores"),
             *("-n", "2", "--dist", "loadfile", "tests"),
         ),
-        share_seconds=200,
+        share_seconds=195,
         left_out="four of five cases of tests with more than three: pytest -m stores; long races "
         "and killed writers: ./dev prove race-s3, killed-writers-s3, and so for azure, gcs, hdfs",
     ),
     Stage(
         name="golden",
         command=(PYTHON, "-m", "tools.golden"),
-        share_seconds=40,
+        share_seconds=30,
     ),
     Stage(
         name="golden-spark",
@@ -118,7 +126,7 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "-rs", "--sample", "-m", "peers"),
             "tests/conformance",
         ),
-        share_seconds=420,
+        share_seconds=400,
         left_out="four of five cases of tests with more than three: pytest -m peers "
         "tests/conformance; what 60 random tables from the seed on do not reach of "
         "./dev prove random-tables --seconds 600 --from-seed 1, and 40 cells of one array not of "
@@ -127,7 +135,7 @@ STAGES = (
     Stage(
         name="tpch",
         command=(PYTHON, "-m", "pytest", "-q", "-m", "peers", "tests/tpch"),
-        share_seconds=150,
+        share_seconds=120,
         left_out="larger scales than 0.1, and compacted tables: ./dev bench tpch --scale 1",
     ),
     Stage(
@@ -145,7 +153,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "compaction-histories", "--sample"),
             *("--seeds", "100", "--seconds", "330", "--from-seed", "{seed}"),
         ),
-        share_seconds=210,
+        share_seconds=200,
         left_out="what 100 histories do not reach of ./dev prove compaction-histories "
         "--seconds 2400 --from-seed 1",
     ),
@@ -155,7 +163,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "simulation", "--sample"),
             *("--seeds", "200", "--seconds", "180", "--from-seed", "{seed}"),
         ),
-        share_seconds=115,
+        share_seconds=100,
         left_out="what 200 seeds do not reach of ./dev prove simulation --seconds 9000 "
         "--from-seed 1",
     ),
@@ -165,7 +173,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "query-fuzz", "--sample"),
             *("--seeds", "100", "--seconds", "120", "--from-seed", "{seed}"),
         ),
-        share_seconds=90,
+        share_seconds=80,
         left_out="what 100 queries, or those of 120 s, do not reach of ./dev prove query-fuzz "
         "--seconds 2400 --from-seed 1",
     ),
@@ -187,7 +195,7 @@ STAGES = (
     Stage(
         name="bench-smoke",
         command=(PYTHON, "benchmarks/run.py", *SMOKED, "--rounds", "1"),
-        share_seconds=90,
+        share_seconds=80,
         left_out="the other benchmarks, and repetitions: ./dev bench",
     ),
 )

@@ -1,6 +1,6 @@
 """What `./dev test` leaves out, another commit runs."""
 
-from support.sampling import SAMPLED, cases_of
+from support.sampling import SAMPLED, SPARK_SAMPLED, cases_of, chosen_of
 
 CASES = [f"test_a.py::test_many[{number}-{mode}]" for number in range(20) for mode in "abc"]
 FEW = ["test_a.py::test_few[1]", "test_a.py::test_few[2]", "test_a.py::test_one", "test_b.py::test"]
@@ -16,3 +16,11 @@ def test_seeds_in_a_row_run_every_case_once_and_tests_with_few_cases_each_time()
 
 def test_the_same_seed_runs_the_same_cases_in_whatever_order_they_come() -> None:
     assert cases_of(CASES[::-1], seed=5) == cases_of(CASES, seed=5)
+
+
+def test_seeds_in_a_row_run_every_slow_test_once_with_all_its_cases() -> None:
+    runs = [chosen_of(CASES + FEW, seed=seed) for seed in range(3, 3 + SPARK_SAMPLED)]
+    assert sorted(name for run in runs for name in run) == sorted(CASES + FEW)
+    assert all(run >= set(CASES) or not run & set(CASES) for run in runs)
+    # Of the three tests of a file each run has one or two.
+    assert all(run & {*CASES, *FEW[:3]} for run in runs)

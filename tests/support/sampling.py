@@ -1,4 +1,4 @@
-"""Which cases of tests with many does a commit run?"""
+"""Which tests, and which cases of tests with many, does a commit run?"""
 
 import hashlib
 from collections import defaultdict
@@ -7,6 +7,7 @@ from typing import Final
 
 SAMPLED: Final = 5
 FEW_CASES: Final = 3
+SPARK_SAMPLED: Final = 2
 
 
 def cases_of(names: Iterable[str], *, seed: int) -> set[str]:
@@ -25,4 +26,25 @@ def cases_of(names: Iterable[str], *, seed: int) -> set[str]:
     for cases in tests.values():
         in_order = sorted(cases, key=lambda name: hashlib.sha256(name.encode()).digest())
         chosen.update(in_order[seed % SAMPLED :: SAMPLED] if len(cases) > FEW_CASES else cases)
+    return chosen
+
+
+def chosen_of(names: Iterable[str], *, seed: int) -> set[str]:
+    """Of the tests of each file, with all their cases, one in `SPARK_SAMPLED`, by the seed.
+
+    For tests that take long, such as those on Spark.
+
+    Args:
+        names: As pytest names tests.
+        seed: Seeds that differ by one choose other tests.
+    """
+    files: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name in names:
+        test = name.partition("[")[0]
+        files[test.partition("::")[0]][test].append(name)
+    chosen: set[str] = set()
+    for tests in files.values():
+        in_order = sorted(tests, key=lambda name: hashlib.sha256(name.encode()).digest())
+        for test in in_order[seed % SPARK_SAMPLED :: SPARK_SAMPLED]:
+            chosen.update(tests[test])
     return chosen
