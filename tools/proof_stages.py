@@ -32,7 +32,7 @@ from tools.provenance import ROOT, read_commit
 from tools.store_proofs import STORE_STAGES
 
 REPLANT = "PYTHONPATH=src:tests:. python -m simulation.find_planted"
-OTHER_PLANTED_SEEDS = 150
+OTHER_PLANTED_SEEDS = 1_500
 
 
 def run_random_table(seed: int) -> SeedResult:
