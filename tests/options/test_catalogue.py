@@ -19,6 +19,7 @@ from lakebed.options.merging_keys import MERGING
 from lakebed.options.option import Standing
 from lakebed.options.partition_keys import PARTITIONS
 from lakebed.options.read_keys import READS
+from lakebed.options.stream_keys import STREAMS
 from lakebed.options.tag_keys import TAGS
 
 HERE = Path(__file__).parent
@@ -26,7 +27,7 @@ THEMES = (
     *(*ACTING, *ALTERING, *BUCKETS, *MERGING, *COMPACTION, *EXPIRY, *PARTITIONS, *TAGS),
     *FILE_OPTIONS,
 )
-ALL = (*THEMES, *DATA, *READS, *LIFE, *ENGINES)
+ALL = (*THEMES, *DATA, *READS, *STREAMS, *LIFE, *ENGINES)
 
 
 def listed(name: str) -> list[tuple[str, str | None]]:

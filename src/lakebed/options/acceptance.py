@@ -91,10 +91,31 @@ def check_scan_options(options: Mapping[str, str]) -> None:
     """
     current = TABLE_OPTIONS.with_current_keys(options)
     for key in current:
+        if TABLE_OPTIONS[key].for_stream:
+            raise InvalidArgumentError(
+                f"{key!r} is an option of a stream, and this reads once. Leave it out."
+            )
+    _check_read_options(current, reading="scan")
+
+
+def check_stream_options(options: Mapping[str, str]) -> None:
+    """Checks the options of one stream.
+
+    Raises:
+        InvalidArgumentError: If a key is not known or neither a stream's nor a scan's, or a text is
+            no value of its option.
+        UnsupportedError: If Lakebed would not act on an option.
+    """
+    _check_read_options(TABLE_OPTIONS.with_current_keys(options), reading="stream")
+
+
+def _check_read_options(current: Mapping[str, str], *, reading: str) -> None:
+    for key in current:
         option = TABLE_OPTIONS[key]
-        if not option.for_scan and option.standing is not Standing.TUNING:
+        is_of_reading = option.for_scan or option.for_stream
+        if not is_of_reading and option.standing is not Standing.TUNING:
             advice = "Set it on the table" if option.standing is Standing.ACTS else "Leave it out"
-            raise InvalidArgumentError(f"{key!r} is no option of a scan. {advice}.")
+            raise InvalidArgumentError(f"{key!r} is no option of a {reading}. {advice}.")
     problems = [
         f"{_not_supported(option, key=key, text=text)}. Leave it out{_or_set(option)}."
         for key, text, option in _not_acted_on(current)

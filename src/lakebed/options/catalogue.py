@@ -24,6 +24,7 @@ from lakebed.options.merging_keys import MERGING
 from lakebed.options.option import Option, key_pattern
 from lakebed.options.partition_keys import PARTITIONS
 from lakebed.options.read_keys import READS
+from lakebed.options.stream_keys import STREAMS
 from lakebed.options.tag_keys import TAGS
 
 
@@ -102,6 +103,7 @@ TABLE_OPTIONS = Catalogue(
         *TAGS,
         *DATA,
         *READS,
+        *STREAMS,
         *FILE_OPTIONS,
         *LIFE,
         *ENGINES,

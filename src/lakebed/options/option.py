@@ -55,7 +55,8 @@ class Option:
             the rows read or the files written.
         accepted: The values that Lakebed acts on or that ask for nothing; None is all of them.
         old_keys: Names that it once had.
-        for_scan: Whether it may be given to a single scan.
+        for_scan: Whether it may be given to a single scan, and so to a stream.
+        for_stream: Whether it may be given to a stream alone.
         immutable: Whether it is fixed when the table is created.
         left_to_others: Whether `write-only=true` leaves it to another job.
     """
@@ -69,6 +70,7 @@ class Option:
     accepted: tuple[str, ...] | None = None
     old_keys: tuple[str, ...] = field(default=())
     for_scan: bool = False
+    for_stream: bool = False
     immutable: bool = False
     left_to_others: bool = False
 

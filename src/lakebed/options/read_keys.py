@@ -1,4 +1,4 @@
-"""Which options decide what a scan or a stream reads, and are not acted on?"""
+"""Which options decide what a scan reads, and are not acted on?"""
 
 from lakebed.options.option import BOTH, READING, WRITING, Option
 from lakebed.options.rows import promises, refused, tuning
@@ -37,27 +37,6 @@ _SCANS = promises(
     for_scan=True,
 )
 
-# A stream's options mean nothing to a batch; a stream of Lakebed would break their promise.
-_STREAMS = promises(
-    """
-    consumer-id | text | | under which name a stream's position is kept
-    consumer.ignore-progress | boolean | false | whether a new stream ignores the kept position
-    consumer.mode | exactly-once/at-least-once | exactly-once | when the position is kept
-    scan.bounded.watermark | long | | the watermark that ends a stream
-    stream-scan-mode | text | none | which changes an inner job follows
-    streaming-read-overwrite | boolean | false | whether a stream shows overwrites
-    streaming-read-append-overwrite | boolean | false | whether it shows those of append tables
-    streaming.read.snapshot.delay | duration | | how long a stream stays behind
-    chain-table.streaming.merge-snapshot | boolean | false | whether a chain's stream starts merged
-    read.stream.maxFilesPerTrigger | integer | | files of a micro-batch
-    read.stream.maxBytesPerTrigger | long | | bytes of a micro-batch
-    read.stream.maxRowsPerTrigger | long | | rows of a micro-batch
-    read.stream.minRowsPerTrigger | long | | for how many rows a micro-batch waits
-    read.stream.maxTriggerDelayMs | long | | how long it waits for them
-    """,
-    for_scan=True,
-)
-
 _INDEX_SEARCH = promises(
     """
     full-text-index.search-mode | fast/full/detail | fast | how full-text indexes are searched
@@ -79,7 +58,6 @@ _SPARK_WRITES = refused(
 
 _SPEED = tuning(
     """
-    continuous.discovery-interval | duration | 10 s | how often a stream looks for snapshots
     file-index.read.enabled | boolean | true | whether file indexes are used
     file-reader-async-threshold | size | 10 mb | from which size on files are read ahead
     global-index.enabled | boolean | true | whether global indexes are used
@@ -97,7 +75,6 @@ READS: tuple[Option, ...] = (
     *_CHOICES,
     *_PERMISSIONS,
     *_SCANS,
-    *_STREAMS,
     *_INDEX_SEARCH,
     *_SPARK_WRITES,
     *_SPEED,

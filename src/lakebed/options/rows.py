@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from lakebed.options.option import NEITHER, Option, Standing, Use, value_type
 
 
-def acting(table: str, *, for_scan: bool = False, immutable: bool = False) -> tuple[Option, ...]:
+def acting(
+    table: str, *, for_scan: bool = False, for_stream: bool = False, immutable: bool = False
+) -> tuple[Option, ...]:
     """Options that Lakebed acts on, whatever their values."""
     return tuple(
         Option(
@@ -21,6 +23,7 @@ def acting(table: str, *, for_scan: bool = False, immutable: bool = False) -> tu
             meaning=meaning,
             old_keys=old_keys,
             for_scan=for_scan,
+            for_stream=for_stream,
             immutable=immutable,
         )
         for key, old_keys, type_name, default, meaning in _cells(table)

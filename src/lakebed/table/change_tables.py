@@ -76,6 +76,20 @@ class ViewTable(Table):
     def _parts_read(self, scan_options: Mapping[str, str]) -> TableParts:
         return self.of.parts(scan_options)
 
+    def _followed(
+        self,
+        parts: TableParts,  # noqa: ARG002 - the table's own signature
+        source: ScanSource,  # noqa: ARG002
+        *,
+        columns: Sequence[str] | None,  # noqa: ARG002
+        where: str | Expression | None,  # noqa: ARG002
+        with_kinds: bool,  # noqa: ARG002
+    ) -> Scan:
+        """Refuses: what it shows has no changes of its own."""
+        raise UnsupportedError(
+            f"{self.name} cannot be read as a stream; read the table, its $audit_log or its $binlog"
+        )
+
 
 class ReadOptimizedTable(ViewTable):
     """`$ro`: the rows of the top level, or of an append table all."""
@@ -139,6 +153,17 @@ class AuditLogTable(ViewTable):
             scan.reader, columns=(*scan.reader.columns, *system), keep_deletes=is_keyed
         )
         return replace(scan, reader=reader, form=self._form(shown, columns=names, predicate=rest))
+
+    def _followed(
+        self,
+        parts: TableParts,
+        source: ScanSource,
+        *,
+        columns: Sequence[str] | None,
+        where: str | Expression | None,
+        with_kinds: bool,  # noqa: ARG002 - `rowkind` says it already
+    ) -> Scan:
+        return self._scan(parts, source, columns=columns, where=where, limit=None)
 
     @classmethod
     def _divided(

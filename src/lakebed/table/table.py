@@ -36,6 +36,8 @@ from lakebed.table.row_deletes import delete_rows
 from lakebed.table.row_updates import update_rows
 from lakebed.table.scan_opening import open_scan
 from lakebed.table.session import Effects, Session
+from lakebed.table.streaming.kinds import scan_with_kinds
+from lakebed.table.streams import Streams
 from lakebed.table.tagging import Tagging
 
 
@@ -64,7 +66,7 @@ REAL_EFFECTS = Effects(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table(Maintenance, Lifetime, Repairs, Branching, Rollback, Inspection, Tagging):
+class Table(Streams, Maintenance, Lifetime, Repairs, Branching, Rollback, Inspection, Tagging):
     """A table of the lake; made by a catalog or `lakebed.load_table`, never directly.
 
     Attributes:
@@ -194,6 +196,20 @@ class Table(Maintenance, Lifetime, Repairs, Branching, Rollback, Inspection, Tag
     ) -> Scan:
         """A scan of one source; what tables that show another's rows do otherwise."""
         return parts.scan(source, columns=columns, where=where, limit=limit)
+
+    def _followed(
+        self,
+        parts: TableParts,
+        source: ScanSource,
+        *,
+        columns: Sequence[str] | None,
+        where: str | Expression | None,
+        with_kinds: bool,
+    ) -> Scan:
+        """A scan of one source of a stream; what tables that show another's rows do otherwise."""
+        if with_kinds:
+            return scan_with_kinds(parts, source, columns=columns, where=where)
+        return self._scan(parts, source, columns=columns, where=where, limit=None)
 
     def append(self, data: object) -> Snapshot | None:
         """INSERT INTO: adds rows; on a primary-key table they replace rows of their keys.

@@ -35,6 +35,8 @@ class Visibility(enum.Enum):
 
     BATCH = "batch"
     """What the table's options say: all levels, or those above 0."""
+    COMPACTED = "compacted"
+    """Every level above 0."""
     READ_OPTIMIZED = "read-optimized"
     """The top level."""
     ALL = "all"
@@ -104,7 +106,9 @@ class TableLayout:
             return None
         if visibility is Visibility.READ_OPTIMIZED:
             return lambda levels: levels == self.top_level
-        return (lambda levels: levels > 0) if self.skips_level_0 else None
+        if self.skips_level_0 or visibility is Visibility.COMPACTED:
+            return lambda levels: levels > 0
+        return None
 
 
 def _in_real_bucket(entries: pa.Table) -> Mask:

@@ -19,7 +19,7 @@ from lakebed.format.schema import TableSchema
 from lakebed.lsm.merge import INSERT, UPDATE_BEFORE
 from lakebed.table.planning.split import Split
 from lakebed.table.reading.scan_plan import RowReader, ScanSource
-from lakebed.table.reading.scan_source import ChangeSource, DiffSource
+from lakebed.table.reading.scan_source import ChangeSource, DiffSource, SnapshotSource
 
 ROW_KIND_NAME = "rowkind"
 _KINDS = pa.array(["+I", "-U", "+U", "-D"])
@@ -33,23 +33,37 @@ class AuditRows:
         table_schema: The columns shown.
         columns: Those wanted, in order.
         predicate: Over the columns shown; None for all rows.
+        kind_name: The column of the kinds.
     """
 
     table_schema: TableSchema
     columns: tuple[str, ...]
     predicate: Expression | None
+    kind_name: str = ROW_KIND_NAME
 
     def __call__(self, reader: RowReader, source: ScanSource) -> "AuditReader":  # noqa: ARG002
         """What reads the rows of a source in this form."""
         return AuditReader(reader=reader, form=self)
 
     def shown(self, rows: pa.Table) -> pa.Table:
-        """The rows with the column `rowkind`; those of tables without a key are inserted ones."""
+        """The rows and their kinds as a column; those of tables without a key are inserted ones."""
         if VALUE_KIND.name in rows.column_names:
             kinds = rows.column(VALUE_KIND.name)
         else:
             kinds = pa.chunked_array([pa.array(np.full(rows.num_rows, INSERT, np.int8))])
-        return rows.append_column(ROW_KIND_NAME, _KINDS.take(kinds.combine_chunks()))
+        return rows.append_column(self.kind_name, _KINDS.take(kinds.combine_chunks()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowedRows(AuditRows):
+    """The same for a stream, to which rows of a snapshot are new, whatever they were once."""
+
+    def __call__(self, reader: RowReader, source: ScanSource) -> "AuditReader":
+        """What reads the rows of a source in this form."""
+        if isinstance(source, SnapshotSource):
+            columns = tuple(name for name in reader.columns if name != VALUE_KIND.name)
+            reader = replace(reader, columns=columns, keep_deletes=False)
+        return AuditReader(reader=reader, form=self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,10 +80,13 @@ class ChangeSource:
     Attributes:
         snapshots: In their order; the last is the end of the range.
         from_changelog: Whether changelog files are read, rather than the files that were added.
+        is_followed: Whether a stream reads what it has chosen: the files that overwrites added too,
+            and rows that wait for their bucket, since they never come again.
     """
 
     snapshots: tuple[Snapshot, ...]
     from_changelog: bool
+    is_followed: bool = False
 
     def plan(self, planner: Planner, reader: SplitReader) -> ScanPlan:
         """One section a file, those of a bucket in the order of the snapshots."""
@@ -95,7 +98,11 @@ class ChangeSource:
         ]
         kept = manifests.prune(metas, predicate_of(partitions))
         every = manifests.entries(kept)
-        entries = _visible(planner, manifests.of_partitions(every, partitions))
+        entries = manifests.of_partitions(every, partitions)
+        if self.is_followed:
+            entries = entries.filter(pc.equal(entries.column("kind"), int(FileKind.ADD)))
+        else:
+            entries = _visible(planner, entries)
         if pc.any(pc.equal(entries.column("kind"), int(FileKind.DELETE))).as_py():
             raise CorruptTableError(
                 manifests.paths.location, "an APPEND commit or a changelog deletes files"
@@ -112,6 +119,8 @@ class ChangeSource:
 
     def _counts(self, snapshot: Snapshot) -> bool:
         """Compactions change no row, and what an overwrite replaced is no change to tell."""
+        if self.is_followed:
+            return True
         if self.from_changelog:
             return snapshot.commit_kind is not CommitKind.OVERWRITE
         return snapshot.commit_kind is CommitKind.APPEND

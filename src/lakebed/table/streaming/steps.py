@@ -1,0 +1,308 @@
+"""What does a stream read next?
+
+A stream goes from snapshot to snapshot. Each is one step: the rows that it changed, or of the first
+one all of its rows. What changed nothing for a reader is passed over: compactions, and overwrites
+unless the stream wants them.
+
+    snapshot 1 append   2 compact   3 overwrite        4 append
+    read                -           if it wants them   read
+
+With a changelog producer, changes are read from changelog files, whichever commit brought them; a
+first snapshot is then read without the levels whose changelog is still to come.
+
+Splits are in the order of partition and bucket, one a section, so that a position in a snapshot
+means the same to whoever plans it again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from lakebed.errors import InvalidDataError, NotFoundError
+from lakebed.format.schema import TableSchema
+from lakebed.format.snapshot import CommitKind, Snapshot
+from lakebed.options.choices import ChangelogProducer
+from lakebed.options.stream_options import StreamOptions
+from lakebed.table.parts import TableParts
+from lakebed.table.planning.split import Split
+from lakebed.table.planning.visibility import Visibility
+from lakebed.table.reading.scan import Scan
+from lakebed.table.reading.scan_plan import RowReader, ScanSource
+from lakebed.table.reading.scan_source import ChangeSource, DiffSource, SnapshotSource
+from lakebed.table.streaming.position import Position
+from lakebed.table.streaming.start import Beginning
+
+_LOOKS_BETWEEN = 16
+FINEST_SPLITS = {"source.split.target-size": "1 b", "source.split.open-file-cost": "1 b"}
+_LEVELS = {
+    ChangelogProducer.LOOKUP: Visibility.COMPACTED,
+    ChangelogProducer.FULL_COMPACTION: Visibility.READ_OPTIMIZED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What a stream reads of one snapshot.
+
+    Attributes:
+        snapshot: The snapshot.
+        is_full: Whether all its rows are read, rather than what it changed.
+        splits: In their order, those before `first` too.
+        first: The first split that was not read yet.
+        reader: Reads any of them.
+    """
+
+    snapshot: Snapshot
+    is_full: bool
+    splits: Sequence[Split]
+    first: int
+    reader: RowReader
+
+    def position(self, count: int) -> Position:
+        """Where the stream is when that many of the splits are read."""
+        return Position(
+            snapshot_id=self.snapshot.id,
+            index=count - 1,
+            is_full=self.is_full,
+            total=len(self.splits),
+            committed_ms=self.snapshot.time_millis,
+        )
+
+    @property
+    def end(self) -> Position:
+        """Where the stream is when all is read."""
+        return self.position(len(self.splits))
+
+
+class _Passed(NamedTuple):
+    """How far a stream has looked beyond its position, and found nothing to read."""
+
+    start: Position
+    next_id: int
+    last: tuple[int, int] | None
+    """The snapshot that came last, and when it was committed."""
+
+
+class _Misses(NamedTuple):
+    """How often a snapshot was not there yet."""
+
+    number: int
+    times: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Following:
+    """Follows a table; what it holds beside its arguments only saves work.
+
+    Attributes:
+        parts: The table, with the stream's options laid over its own.
+        options: The stream's options.
+        beginning: Where it begins.
+        scan: From what is read to the scan of it, with the columns and the condition of the stream.
+    """
+
+    parts: TableParts
+    options: StreamOptions
+    beginning: Beginning
+    scan: Callable[[ScanSource], Scan]
+    _opened: Scan | None = field(default=None, init=False)
+    _passed: _Passed | None = field(default=None, init=False)
+    _misses: _Misses = field(default=_Misses(0, 0), init=False)
+
+    def next_step(self, position: Position, *, up_to: int | None = None) -> Step | None:
+        """The first snapshot from a position on that has something to read.
+
+        Args:
+            position: How far the stream has read.
+            up_to: The last snapshot that counts; None for all there are.
+
+        Returns:
+            The step; None while there is nothing to read.
+
+        Raises:
+            NotFoundError: The snapshot has expired before it was read, or is of a history that was
+                rewritten.
+            InvalidDataError: A column of the stream has another type in the snapshot.
+        """
+        if not position.is_done and position.total is not None:
+            return self._step(self._load(position), position)
+        passed = self._passed
+        if passed is None or passed.start != position:
+            passed = _Passed(position, position.next_id, _read(position))
+        while up_to is None or passed.next_id <= up_to:
+            snapshot = self._find(passed.next_id)
+            if snapshot is None or self.is_end(snapshot) or self._is_delayed(snapshot):
+                break
+            self._check_last(passed)
+            is_full = position.is_full and snapshot.id == position.snapshot_id
+            step = self._step(snapshot, Position(snapshot_id=snapshot.id, is_full=is_full))
+            if step is not None:
+                return step
+            passed = _Passed(position, snapshot.id + 1, (snapshot.id, snapshot.time_millis))
+        self._passed = passed
+        return None
+
+    def is_end(self, snapshot: Snapshot) -> bool:
+        """Whether the stream ends before a snapshot, by `scan.bounded.watermark`."""
+        bound, watermark = self.options.bounded_watermark, snapshot.watermark
+        return bound is not None and watermark is not None and watermark > bound
+
+    def looked_at(self, position: Position) -> int:
+        """The last snapshot that is known to have nothing more to read after a position."""
+        passed = self._passed
+        is_known = passed is not None and passed.start == position
+        return (passed.next_id if passed and is_known else position.next_id) - 1
+
+    def is_over(self, position: Position) -> bool:
+        """Whether the stream ends at a position after which `next_step` found nothing."""
+        snapshot = self.parts.snapshots.find(self.looked_at(position) + 1)
+        return snapshot is not None and self.is_end(snapshot)
+
+    def _is_delayed(self, snapshot: Snapshot) -> bool:
+        if self.options.delay is None:
+            return False
+        age_ms = self.parts.session.effects.clock() - snapshot.time_millis
+        return age_ms < self.options.delay.total_seconds() * 1000
+
+    def _find(self, number: int) -> Snapshot | None:
+        """A snapshot, or its changelog where that outlived it; None where it is still to come.
+
+        A stream asks again and again for the one that is still to come, and mostly with one look;
+        whether it will ever come is a matter of several.
+        """
+        found = self.parts.snapshots.find(number)
+        if found is not None:
+            return found
+        times = self._misses.times + 1 if self._misses.number == number else 0
+        self._misses = _Misses(number, times)
+        if times % _LOOKS_BETWEEN:
+            return None
+        found = self.parts.history.changelogs.find(number)
+        if found is None:
+            self._check_to_come(number)
+        return found
+
+    def _check_to_come(self, number: int) -> None:
+        snapshots = self.parts.snapshots
+        latest, earliest = snapshots.latest_id(), snapshots.earliest_id()
+        if latest is None or earliest is None:
+            if number > 1:
+                raise self._rewritten(number, "the table has no snapshot any more")
+        elif earliest > number:
+            if snapshots.find(number) is not None:
+                return
+            raise NotFoundError(
+                "snapshot",
+                f"{number} of {self.parts.paths.location}, which a stream reads next",
+                hint=f"It has expired: the oldest is {earliest}. Keep snapshots longer "
+                "(snapshot.time-retained) or protect them with a consumer-id; begin the stream "
+                "anew, with a new checkpoint, to read on",
+            )
+        elif number > latest + 1:
+            raise self._rewritten(number, f"the newest is {latest}")
+
+    def _check_last(self, passed: _Passed) -> None:
+        """What came last is what is there, unless it has expired."""
+        if passed.last is not None:
+            number, committed_ms = passed.last
+            self._check_same(number, committed_ms, self.parts.snapshots.find(number))
+
+    def _load(self, position: Position) -> Snapshot:
+        number = position.snapshot_id
+        snapshot = self._find(number)
+        if snapshot is None:
+            raise self._rewritten(number, "it is not there")
+        if position.committed_ms is not None:
+            self._check_same(number, position.committed_ms, snapshot)
+        return snapshot
+
+    def _check_same(self, number: int, committed_ms: int, found: Snapshot | None) -> None:
+        if found is not None and found.time_millis != committed_ms:
+            raise self._rewritten(number, "another took the place of the one that was read")
+
+    def _rewritten(self, number: int, why: str) -> NotFoundError:
+        return NotFoundError(
+            "snapshot",
+            f"{number} of {self.parts.paths.location}, which a stream reads",
+            hint=f"{why[0].upper()}{why[1:]}: the table was rolled back or made anew. Begin the "
+            "stream anew, with a new checkpoint",
+        )
+
+    def _step(self, snapshot: Snapshot, position: Position) -> Step | None:
+        source = self._source(snapshot, is_full=position.is_full)
+        if source is None:
+            return None
+        plan = replace(self._scan_of(snapshot), source=source).plan()
+        splits = sorted(plan.splits, key=_place)
+        if position.total is not None and position.total != len(splits):
+            raise NotFoundError(
+                "split",
+                f"{position.index + 1} of snapshot {snapshot.id}",
+                hint=f"The stream planned {position.total} splits of it, and now there are "
+                f"{len(splits)}: other options, or another program, cut them otherwise. Go on with "
+                "those that wrote the checkpoint",
+            )
+        if position.index + 1 >= len(splits):
+            return None
+        return Step(
+            snapshot=snapshot,
+            is_full=position.is_full,
+            splits=splits,
+            first=position.index + 1,
+            reader=plan.reader,
+        )
+
+    def _source(self, snapshot: Snapshot, *, is_full: bool) -> ScanSource | None:
+        producer = self.parts.options.changelog_producer
+        if is_full:
+            return SnapshotSource(
+                snapshot=snapshot, visibility=_LEVELS.get(producer, Visibility.BATCH)
+            )
+        if snapshot.commit_kind is CommitKind.OVERWRITE:
+            return self._overwrite(snapshot) if self.options.reads_overwrites else None
+        if producer is not ChangelogProducer.NONE:
+            if snapshot.changelog_manifest_list is None:
+                return None
+            return ChangeSource(snapshots=(snapshot,), from_changelog=True)
+        if snapshot.commit_kind is not CommitKind.APPEND:
+            return None
+        return ChangeSource(snapshots=(snapshot,), from_changelog=False, is_followed=True)
+
+    def _overwrite(self, snapshot: Snapshot) -> ScanSource:
+        if not self.parts.schema.primary_keys:
+            return ChangeSource(snapshots=(snapshot,), from_changelog=False, is_followed=True)
+        if snapshot.id == 1:
+            return SnapshotSource(snapshot=snapshot, visibility=Visibility.ALL)
+        return DiffSource(before=self.parts.snapshots.load(snapshot.id - 1), after=snapshot)
+
+    def _scan_of(self, snapshot: Snapshot) -> Scan:
+        """A scan that knows the schema that a snapshot was written with."""
+        opened = self._opened
+        if opened is None or snapshot.schema_id not in opened.planner.file_schemas:
+            opened = self.scan(SnapshotSource(snapshot=None))
+            self._opened = opened
+        if snapshot.schema_id > self.parts.schema.id:
+            self._check_columns(opened.planner.file_schemas[snapshot.schema_id])
+        return opened
+
+    def _check_columns(self, then: TableSchema) -> None:
+        """No column changed its type under the stream, which would have to undo it."""
+        by_id = {column.id: column for column in then.fields}
+        for column in self.parts.schema.fields:
+            found = by_id.get(column.id)
+            if found is not None and found.type != column.type:
+                raise InvalidDataError(
+                    f"{self.parts.paths.location}: column {column.name!r} became {found.type} "
+                    f"while a stream read it as {column.type}. Start the stream again; it goes on "
+                    "where it is, with the new type"
+                )
+
+
+def _read(position: Position) -> tuple[int, int] | None:
+    """The snapshot that a position is in, and when it was committed, as far as it is known."""
+    known = position.committed_ms
+    return None if known is None else (position.snapshot_id, known)
+
+
+def _place(split: Split) -> tuple[str, int]:
+    return repr(split.partition), split.bucket
