@@ -10,7 +10,7 @@ from lakebed.errors import InvalidArgumentError
 from lakebed.format.types import AtomicType, DataField, TypeRoot
 from lakebed.spark import attach, detach
 from lakebed.spark.bucketing import bucket_column
-from lakebed.spark.registry import find_registry
+from lakebed.spark.session_functions import made_functions
 
 pytestmark = pytest.mark.spark
 
@@ -117,11 +117,9 @@ def test_detach_leaves_the_session_as_it_was(bare: SparkSession, tmp_path: Path)
     attach(bare, "left", warehouse=tmp_path.as_uri())
     bare.sql("CREATE DATABASE left.db")
     bare.sql("USE left.db")
-    registry = find_registry(bare)
-    assert registry is not None
     key = DataField(id=0, name="id", type=AtomicType(root=TypeRoot.BIGINT))
-    bucket_column(bare, registry, [key], total_buckets=2, function="default")
-    (function,) = registry.functions
+    bucket_column(bare, [key], total_buckets=2, function="default")
+    (function,) = made_functions(bare)
     detach(bare)
     assert not bare.catalog.functionExists(function)
     assert bare.conf.getAll == settings

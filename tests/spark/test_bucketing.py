@@ -15,7 +15,6 @@ from lakebed.format.types import (
     with_nullability,
 )
 from lakebed.spark.bucketing import bucket_column
-from lakebed.spark.registry import Registry
 
 pytestmark = pytest.mark.spark
 
@@ -63,7 +62,7 @@ def rows() -> list[tuple[object, ...]]:
 def test_buckets_in_spark_are_those_of_the_format(bare: SparkSession, key: str) -> None:
     frame = bare.createDataFrame(rows(), SCHEMA)
     fields = [DataField(id=index, name=name, type=TYPES[name]) for index, name in enumerate(key)]
-    column = bucket_column(bare, Registry(), fields, total_buckets=7, function="default")
+    column = bucket_column(bare, fields, total_buckets=7, function="default")
     found = frame.select(*key, column.alias("bucket")).toArrow()
     expected = assign_buckets(
         [found.column(name) for name in key], [TYPES[name] for name in key], total_buckets=7
@@ -78,7 +77,7 @@ def test_keys_that_are_never_null_need_no_null_bits(bare: SparkSession) -> None:
     frame = bare.createDataFrame(whole, SCHEMA)
     kinds = [with_nullability(TYPES[name], nullable=False) for name in "lisd"]
     fields = [DataField(id=0, name=name, type=k) for name, k in zip("lisd", kinds, strict=True)]
-    column = bucket_column(bare, Registry(), fields, total_buckets=7, function="default")
+    column = bucket_column(bare, fields, total_buckets=7, function="default")
     found = frame.select(*"lisd", column.alias("bucket")).toArrow()
     expected = assign_buckets([found.column(name) for name in "lisd"], kinds, total_buckets=7)
     assert found.column("bucket").to_pylist() == expected.tolist()
@@ -86,25 +85,25 @@ def test_keys_that_are_never_null_need_no_null_bits(bare: SparkSession) -> None:
 
 def test_mod_buckets_are_floored_remainders(bare: SparkSession) -> None:
     fields = [DataField(id=0, name="id", type=TYPES["l"])]
-    column = bucket_column(bare, Registry(), fields, total_buckets=3, function="mod")
+    column = bucket_column(bare, fields, total_buckets=3, function="mod")
     found = bare.range(-4, 4).select(column.alias("bucket")).collect()
     assert [row.bucket for row in found] == [2, 0, 1, 2, 0, 1, 2, 0]
 
 
 def test_the_session_stays_in_ansi_mode(bare: SparkSession) -> None:
     fields = [DataField(id=0, name="id", type=TYPES["l"])]
-    bucket_column(bare, Registry(), fields, total_buckets=3, function="default")
+    bucket_column(bare, fields, total_buckets=3, function="default")
     assert bare.conf.get("spark.sql.ansi.enabled") == "true"
 
 
 def test_keys_of_one_type_with_and_without_nulls_have_their_own_functions(
     bare: SparkSession,
 ) -> None:
-    registry, frame = Registry(), bare.createDataFrame([(1,), (None,)], "`a``b.c` BIGINT")
+    frame = bare.createDataFrame([(1,), (None,)], "`a``b.c` BIGINT")
     for nullable in (False, True):
         kind = with_nullability(TYPES["l"], nullable=nullable)
         fields = [DataField(id=0, name="a`b.c", type=kind)]
-        column = bucket_column(bare, registry, fields, total_buckets=7, function="default")
+        column = bucket_column(bare, fields, total_buckets=7, function="default")
         rows = frame if nullable else frame.limit(1)
         found = rows.select(column.alias("bucket")).toArrow().column("bucket").to_pylist()
         keys = rows.toArrow().column(0)
@@ -113,7 +112,7 @@ def test_keys_of_one_type_with_and_without_nulls_have_their_own_functions(
 
 def test_buckets_of_hive_are_those_of_the_format(bare: SparkSession) -> None:
     fields = [DataField(id=index, name=name, type=TYPES[name]) for index, name in enumerate("sl")]
-    column = bucket_column(bare, Registry(), fields, total_buckets=7, function="hive")
+    column = bucket_column(bare, fields, total_buckets=7, function="hive")
     found = bare.createDataFrame(rows(), SCHEMA).select("s", "l", column.alias("bucket")).toArrow()
     keys, kinds = [found.column(name) for name in "sl"], [TYPES[name] for name in "sl"]
     expected = assign_buckets(keys, kinds, total_buckets=7, function="hive")

@@ -14,8 +14,9 @@ _OVERWRITES, _APPENDED = "streaming-read-overwrite", "streaming-read-append-over
 _BYTES, _FILES = "read.stream.maxBytesPerTrigger", "read.stream.maxFilesPerTrigger"
 _ROWS, _LEAST = "read.stream.maxRowsPerTrigger", "read.stream.minRowsPerTrigger"
 _WAIT = "read.stream.maxTriggerDelayMs"
-_LIMITS = (_BYTES, _FILES, _ROWS, _LEAST, _WAIT)
-_KEYS = (_CONSUMER, _IGNORES, _INTERVAL, _DELAY, _WATERMARK, _OVERWRITES, _APPENDED, *_LIMITS)
+LIMITS = (_BYTES, _FILES, _ROWS, _LEAST, _WAIT)
+"""The options that limit a micro-batch."""
+_KEYS = (_CONSUMER, _IGNORES, _INTERVAL, _DELAY, _WATERMARK, _OVERWRITES, _APPENDED, *LIMITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class StreamOptions:
     Attributes:
         consumer_id: `consumer-id`; None where no position is kept in the table.
         ignores_progress: `consumer.ignore-progress`.
-        interval: `continuous.discovery-interval`.
+        interval: `continuous.discovery-interval`; None where nobody gave it.
         delay: `streaming.read.snapshot.delay`; None for no delay.
         bounded_watermark: `scan.bounded.watermark`; None for a stream without an end.
         reads_overwrites: `streaming-read-overwrite`, or of a table without a primary key
@@ -39,7 +40,7 @@ class StreamOptions:
 
     consumer_id: str | None
     ignores_progress: bool
-    interval: timedelta
+    interval: timedelta | None
     delay: timedelta | None
     bounded_watermark: int | None
     reads_overwrites: bool
@@ -62,15 +63,16 @@ class StreamOptions:
                 `read.stream.minRowsPerTrigger` and `read.stream.maxTriggerDelayMs` alone.
         """
         values = TABLE_OPTIONS.held(texts, _KEYS)
-        for key in _LIMITS:
+        for key in LIMITS:
             if values[key] is not None and values[key] < 1:
                 raise InvalidArgumentError(f"option {key!r} is {values[key]}; give 1 or more")
         if (values[_LEAST] is None) is not (values[_WAIT] is None):
             raise InvalidArgumentError(f"options {_LEAST!r} and {_WAIT!r} need each other")
+        is_paced = _INTERVAL in TABLE_OPTIONS.with_current_keys(texts)
         return cls(
             consumer_id=values[_CONSUMER],
             ignores_progress=values[_IGNORES],
-            interval=values[_INTERVAL],
+            interval=values[_INTERVAL] if is_paced else None,
             delay=values[_DELAY],
             bounded_watermark=values[_WATERMARK],
             reads_overwrites=values[_OVERWRITES if has_primary_key else _APPENDED],
@@ -85,4 +87,4 @@ class StreamOptions:
     def limits(self) -> tuple[str, ...]:
         """The keys of those options that limit a micro-batch, of which some are given."""
         held = (self.max_bytes, self.max_files, self.max_rows, self.min_rows, self.max_wait_ms)
-        return tuple(key for key, value in zip(_LIMITS, held, strict=True) if value is not None)
+        return tuple(key for key, value in zip(LIMITS, held, strict=True) if value is not None)

@@ -11,7 +11,8 @@ from lakebed.errors import InvalidArgumentError
 from lakebed.options.values import OptionValue, format_value
 from lakebed.spark import patches
 from lakebed.spark.conditions import spark_errors
-from lakebed.spark.registry import AttachedCatalog, drop_registry, find_registry, make_registry
+from lakebed.spark.registry import AttachedCatalog, drop_registry, make_registry
+from lakebed.spark.session_functions import drop_functions
 from lakebed.spark.source import PaimonDataSource
 
 _SPARK_CATALOG = "spark_catalog"
@@ -106,12 +107,9 @@ def detach(spark: SparkSession) -> None:
 
     The format `paimon` stays known, as Spark cannot forget one.
     """
-    registry = find_registry(spark)
-    functions = sorted(registry.functions) if registry is not None else []
     if not drop_registry(spark):
         patches.uninstall()
-    for function in functions:
-        spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {function}")
+    drop_functions(spark)
 
 
 def register(spark: SparkSession) -> None:

@@ -20,7 +20,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 
 from lakebed.format.bucket import assign_buckets
 from lakebed.format.types import AtomicType, DataField, DataType, TypeRoot
-from lakebed.spark.registry import Registry
+from lakebed.spark.session_functions import made_functions, note_function
 from lakebed.spark.types import to_spark_type
 
 _ANSI = "spark.sql.ansi.enabled"
@@ -43,7 +43,6 @@ _TEXT = {TypeRoot.CHAR, TypeRoot.VARCHAR}
 
 def bucket_column(
     spark: SparkSession,
-    registry: Registry,
     fields: Sequence[DataField],
     *,
     total_buckets: int,
@@ -53,7 +52,6 @@ def bucket_column(
 
     Args:
         spark: The session.
-        registry: Its registry, which remembers the functions that were made.
         fields: Columns of the bucket key, in its order.
         total_buckets: How many buckets there are.
         function: Value of `bucket-function.type`.
@@ -63,7 +61,7 @@ def bucket_column(
     if function == "mod" and len(roots) == 1 and roots[0] in {TypeRoot.INT, TypeRoot.BIGINT}:
         return F.pmod(columns[0], F.lit(total_buckets)).cast("int")
     if function == "default" and is_hashed_in_sql(fields):
-        hashed = F.call_function(_hash_function(spark, registry, fields), *columns)
+        hashed = F.call_function(_hash_function(spark, fields), *columns)
         return F.abs(hashed % F.lit(total_buckets)).cast("int")
     buckets = BucketsOf(tuple(field.type for field in fields), total_buckets, function)
     # The stubs want the kind of function; PySpark infers it, and warns where it is given.
@@ -99,7 +97,7 @@ class BucketsOf:
         return pa.array(ids, pa.int32())
 
 
-def _hash_function(spark: SparkSession, registry: Registry, fields: Sequence[DataField]) -> str:
+def _hash_function(spark: SparkSession, fields: Sequence[DataField]) -> str:
     """The name of the temporary function for keys of these types, made at first use."""
     kinds = [field.type for field in fields if isinstance(field.type, AtomicType)]
     texts = [
@@ -111,7 +109,7 @@ def _hash_function(spark: SparkSession, registry: Registry, fields: Sequence[Dat
         text + ("_null" if kind.nullable else "") for text, kind in zip(texts, kinds, strict=True)
     ]
     name = "__lakebed_bucket_" + "_".join(marks)
-    if name not in registry.functions:
+    if name not in made_functions(spark):
         parameters = ", ".join(f"c{index} {text}" for index, text in enumerate(texts))
         was_ansi = spark.conf.get(_ANSI, None)
         spark.conf.set(_ANSI, "false")
@@ -125,7 +123,7 @@ def _hash_function(spark: SparkSession, registry: Registry, fields: Sequence[Dat
                 spark.conf.unset(_ANSI)
             else:
                 spark.conf.set(_ANSI, was_ansi)
-        registry.functions.add(name)
+        note_function(spark, name)
     return name
 
 

@@ -71,7 +71,6 @@ def by_bucket(
     buckets = parts.options.bucket
     bucket = bucket_column(
         spark,
-        registry,
         keys,
         total_buckets=buckets,
         function=parts.options.bucket_function_type.value,

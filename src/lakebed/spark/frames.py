@@ -56,12 +56,12 @@ def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
         table = place.find()
         if table is None:
             table = place.create(
-                to_table_schema(frame.schema), partition_by=_names(frame, calls.partition_by)
+                to_table_schema(frame.schema), partition_by=column_names(frame, calls.partition_by)
             )
             mode = "append"
         elif mode not in {"error", "ignore"}:
-            _check_options(place.table_options, table)
-            _check_partitioning(calls, table)
+            check_options(place.table_options, table)
+            check_partitioning(calls, table)
     if mode == "error":
         raise _already_exists(place.path)
     if mode != "ignore":
@@ -149,7 +149,7 @@ def _new_table(calls: Calls) -> NewTable:
     frame = _frame(calls)
     return NewTable(
         schema=frame.schema,
-        partition_by=_names(frame, calls.partition_by),
+        partition_by=column_names(frame, calls.partition_by),
         properties={**_own_options(calls.options), **calls.properties},
     )
 
@@ -157,12 +157,12 @@ def _new_table(calls: Calls) -> NewTable:
 def _existing(lake: Lake, calls: Calls, name: TableName) -> Table:
     """The table that a writer names, which has its options and partitioning already."""
     table = lake.load(name)
-    _check_options({**_own_options(calls.options), **calls.properties}, table)
-    _check_partitioning(calls, table)
+    check_options({**_own_options(calls.options), **calls.properties}, table)
+    check_partitioning(calls, table)
     return table
 
 
-def _check_options(given: Mapping[str, str], table: Table) -> None:
+def check_options(given: Mapping[str, str], table: Table) -> None:
     """Options of one write are those of the table: nothing that is given may go unheeded."""
     keys = {"primary-key": ",".join(table.primary_keys)} if table.primary_keys else {}
     held = {**TABLE_OPTIONS.with_current_keys(table.options), **keys}
@@ -178,9 +178,9 @@ def _check_options(given: Mapping[str, str], table: Table) -> None:
             )
 
 
-def _check_partitioning(calls: Calls, table: Table) -> None:
+def check_partitioning(calls: Calls, table: Table) -> None:
     """Rows go to the partitions that the table has."""
-    given, held = _names(_frame(calls), calls.partition_by), table.partition_keys
+    given, held = column_names(_frame(calls), calls.partition_by), table.partition_keys
     if given and [name.lower() for name in given] != [name.lower() for name in held]:
         raise analysis_error(
             "_LEGACY_ERROR_TEMP_1163",
@@ -236,8 +236,8 @@ def _mode(calls: Calls) -> Mode:
     return mode
 
 
-def _names(frame: DataFrame, columns: Sequence[object]) -> list[str]:
-    """Names of partition columns, which may come as lists or columns."""
+def column_names(frame: DataFrame, columns: Sequence[object]) -> list[str]:
+    """Names of columns, which may come as lists or columns."""
     flat: list[object] = []
     for column in columns:
         flat += column if isinstance(column, list | tuple) else [column]

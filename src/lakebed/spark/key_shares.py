@@ -136,7 +136,6 @@ class KeyedWrite:
     def _hashed(self, names: Sequence[str], classes: int, function: str = "default") -> Column:
         return bucket_column(
             self.frame.sparkSession,
-            self.registry,
             [self.parts.schema.field(name) for name in names],
             total_buckets=classes,
             function=function,

@@ -245,6 +245,7 @@ class Lake:
         is_small: bool = False,
         operation: Operation | None = None,
         user: str | None = None,
+        identifier: int | None = None,
     ) -> Snapshot | None:
         """Writes aligned rows to a table, and commits them; None for nothing to commit."""
         with spark_errors(), length_errors():
@@ -257,6 +258,7 @@ class Lake:
                 is_small=is_small,
                 operation=operation,
                 user=user,
+                identifier=identifier,
             )
 
     def overwrite_mode(self, option: str | None = None) -> Literal["overwrite", "dynamic"]:

@@ -6,12 +6,19 @@ Spark and Spark Connect are patched each when one of their sessions first attach
 when no session has catalogs any more.
 """
 
+import sys
 from functools import wraps
 
 from pyspark.sql import SparkSession
 
 from lakebed.spark.frame_patches import FRAME, READER, WRITER, WRITER_V2
 from lakebed.spark.session_patches import CATALOG, SESSION, Patch
+from lakebed.spark.stream_patches import (
+    STREAM_FRAME,
+    STREAM_READER,
+    STREAM_SESSION,
+    STREAM_WRITER,
+)
 
 _originals: dict[tuple[type, str], tuple[object, object]] = {}
 
@@ -20,15 +27,23 @@ def install(spark: SparkSession) -> None:
     """Patches the classes that this session's objects are of, once."""
     frame = spark.range(0)
     for owner, patches in (
-        (type(spark), SESSION),
+        (type(spark), {**SESSION, **STREAM_SESSION}),
         (type(spark.read), READER),
-        (type(frame), FRAME),
+        (type(frame), {**FRAME, **STREAM_FRAME}),
         (type(frame.write), WRITER),
         (type(frame.writeTo("lakebed")), WRITER_V2),
         (type(spark.catalog), CATALOG),
+        (type(spark.readStream), STREAM_READER),
+        (_stream_writer(spark), STREAM_WRITER),
     ):
         for name, patch in patches.items():
             _replace(owner, name, patch)
+
+
+def _stream_writer(spark: SparkSession) -> type:
+    """The class of this session's stream writers, of which only a stream could give one."""
+    kind: type = sys.modules[type(spark.readStream).__module__].DataStreamWriter
+    return kind
 
 
 def uninstall() -> None:

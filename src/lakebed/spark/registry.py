@@ -52,7 +52,6 @@ class Registry:
         catalogs: By name.
         current_catalog: The attached catalog that is current; None while one of Spark's is.
         current_database: The current database of that catalog.
-        functions: Temporary functions that were created for bucketing.
         visible_stores: Whether Spark's JVM reads files of a store, where that was tried.
         has_checked_workers: Whether Python workers are known to import Lakebed.
         micros: Has Spark's Parquet writer store instants as tables do.
@@ -61,7 +60,6 @@ class Registry:
     catalogs: dict[str, AttachedCatalog] = field(default_factory=dict)
     current_catalog: str | None = None
     current_database: str = "default"
-    functions: set[str] = field(default_factory=set)
     visible_stores: dict[str, bool] = field(default_factory=dict)
     has_checked_workers: bool = False
     micros: HeldSetting = field(default_factory=_micros)

@@ -14,14 +14,17 @@ from pyspark.sql.datasource import (
     DataSource,
     DataSourceArrowWriter,
     DataSourceReader,
+    DataSourceStreamReader,
     InputPartition,
     WriterCommitMessage,
 )
 from pyspark.sql.types import StructType
 
 from lakebed.errors import InvalidArgumentError, UnsupportedError
+from lakebed.spark.changelog_option import shown_by
 from lakebed.spark.places import Place, scan_options
 from lakebed.spark.reader import grouped
+from lakebed.spark.stream_tables import FOLLOWED, followed_table, is_of_stream, stream_reader
 from lakebed.spark.types import to_arrow_schema, to_spark_schema
 from lakebed.spark.worker import ReadSplits, to_schema
 from lakebed.spark.writer import commit_written
@@ -44,18 +47,32 @@ class PaimonDataSource(DataSource):
         return "paimon"
 
     def schema(self) -> StructType:
-        """The columns that the table had at the point that is read."""
-        place = self._place()
-        scan = place.load().scan(options=scan_options(place.table_options))
-        return to_spark_schema(scan.table_schema.fields)
+        """The columns that the table had at the point that is read; of a stream those of today."""
+        table, options = self._read_table()
+        if any(is_of_stream(key) for key in options) or FOLLOWED in self.options:
+            return to_spark_schema(table.schema.fields)
+        return to_spark_schema(table.scan(options=options).table_schema.fields)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads the columns of a schema, which may be fewer than the table's."""
-        return PaimonReader(self._table(), schema, scan_options(self._place().table_options))
+        table, options = self._read_table()
+        return PaimonReader(table, schema, options)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """Reads the columns of a schema as they change."""
+        table, options = self._read_table()
+        return stream_reader(table, schema, options)
 
     def writer(self, schema: StructType, overwrite: bool) -> "PaimonWriter":  # noqa: ARG002, FBT001 - Spark's signature
         """Appends to the table or replaces its rows."""
         return PaimonWriter(self._table(), is_overwrite=overwrite)
+
+    def _read_table(self) -> tuple[Table, dict[str, str]]:
+        """What is read, and how."""
+        if FOLLOWED in self.options:
+            return followed_table(self.options)
+        place = self._place()
+        return shown_by(place.load(), scan_options(place.table_options))
 
     def _place(self) -> Place:
         options = {key: value for key, value in self.options.items() if key != "path"}

@@ -80,6 +80,7 @@ def write_frame(
     is_small: bool = False,
     operation: Operation | None = None,
     user: str | None = None,
+    identifier: int | None = None,
 ) -> Snapshot | None:
     """Writes the rows of a frame and commits them.
 
@@ -93,6 +94,7 @@ def write_frame(
         is_small: Whether the rows can be written here in the driver.
         operation: What the user asked for; None for a write or an overwrite.
         user: Commit user; a fresh one where None.
+        identifier: Commit identifier; None for a commit that is never replayed.
 
     Raises:
         InvalidDataError: Rows that the schema forbids; nothing was written.
@@ -116,6 +118,7 @@ def write_frame(
         is_overwrite=is_overwrite,
         operation=operation,
         user=user,
+        identifier=identifier,
     )
     _follow_up(frame.sparkSession, registry, parts, messages=messages, snapshot=snapshot)
     return snapshot
@@ -279,6 +282,7 @@ def commit_written(
     is_overwrite: bool,
     operation: Operation | None = None,
     user: str | None = None,
+    identifier: int | None = None,
 ) -> Snapshot | None:
     """Commits what tasks wrote; arguments and errors as `write_frame`.
 
@@ -290,12 +294,13 @@ def commit_written(
         is_overwrite: Whether rows are replaced.
         operation: What the user asked for; None for a write or an overwrite.
         user: Commit user; a fresh one where None.
+        identifier: Commit identifier; None for a commit that is never replayed.
     """
     check_partitions(parts, messages)
     if not is_overwrite:
         asked = operation or Operation.WRITE
         added = append_changes(parts, messages, base=base, operation=asked)
-        return commit(parts, added, messages, user=user)
+        return commit(parts, added, messages, user=user, identifier=identifier)
     try:
         replaced = overwrite_changes(
             parts, messages, partition=overwrite, operation=operation or Operation.OVERWRITE
@@ -303,7 +308,7 @@ def commit_written(
     except LakebedError:
         delete_written(parts, messages)
         raise
-    return commit(parts, replaced, messages, user=user)
+    return commit(parts, replaced, messages, user=user, identifier=identifier)
 
 
 def _write_natively(

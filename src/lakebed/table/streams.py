@@ -72,7 +72,8 @@ class Streams(ABC):
             where: A Spark SQL condition on the columns; rows for which it is true are read.
             options: Options of a stream or a scan: `scan.mode`, `scan.timestamp-millis`,
                 `streaming-read-overwrite`, `scan.bounded.watermark`,
-                `continuous.discovery-interval` (how long it waits between two looks) and others.
+                `continuous.discovery-interval` (how long it waits between two looks, 1 s where
+                nobody gave it) and others.
 
         Returns:
             Batches whose last column is `_row_kind`: `+I`, `-U`, `+U` or `-D`. Rows of
@@ -129,7 +130,7 @@ class Streams(ABC):
                 parts, source, columns=columns, where=where, with_kinds=with_kinds
             )
 
-        return Following(
+        following = Following(
             parts=parts,
             options=stream_options,
             beginning=Beginning(
@@ -139,6 +140,8 @@ class Streams(ABC):
             ),
             scan=scan,
         )
+        following.open()
+        return following
 
 
 def _lay(given: dict[str, str], key: str, value: object, *, name: str) -> None:

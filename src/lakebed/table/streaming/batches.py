@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pyarrow as pa
 
 from lakebed.table.metadata.consumers import Consumers
 from lakebed.table.streaming.position import Position
 from lakebed.table.streaming.steps import Following, Step
+
+# A look costs one request; the format's own default, 10 s, is that of a cluster.
+_INTERVAL = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +47,8 @@ class StreamBatches:
             if self._has_ended(position):
                 return
             effects = following.parts.session.effects
-            effects.sleep_ms(following.options.interval.total_seconds() * 1000)
+            interval = following.options.interval or _INTERVAL
+            effects.sleep_ms(interval.total_seconds() * 1000)
 
     def _has_ended(self, position: Position) -> bool:
         """Whether all up to the end was read, though some of it had no rows."""

@@ -33,6 +33,7 @@ from lakebed.table.streaming.position import Position
 from lakebed.table.streaming.start import Beginning
 
 _LOOKS_BETWEEN = 16
+_PLANS_MAX = 64
 FINEST_SPLITS = {"source.split.target-size": "1 b", "source.split.open-file-cost": "1 b"}
 _LEVELS = {
     ChangelogProducer.LOOKUP: Visibility.COMPACTED,
@@ -83,6 +84,14 @@ class _Passed(NamedTuple):
     """The snapshot that came last, and when it was committed."""
 
 
+class _Planned(NamedTuple):
+    """What a snapshot has to read."""
+
+    splits: list[Split]
+    reader: RowReader
+    committed_ms: int
+
+
 class _Misses(NamedTuple):
     """How often a snapshot was not there yet."""
 
@@ -107,7 +116,18 @@ class Following:
     scan: Callable[[ScanSource], Scan]
     _opened: Scan | None = field(default=None, init=False)
     _passed: _Passed | None = field(default=None, init=False)
+    _planned: dict[tuple[int, bool], _Planned] = field(default_factory=dict, init=False)
     _misses: _Misses = field(default=_Misses(0, 0), init=False)
+
+    def open(self) -> Scan:
+        """Looks whether the columns and the condition can be; else the first step would.
+
+        Raises:
+            InvalidArgumentError: An unknown column or a bad condition.
+            UnsupportedError: The table cannot be read as a stream.
+        """
+        self._opened = self.scan(SnapshotSource(snapshot=None))
+        return self._opened
 
     def next_step(self, position: Position, *, up_to: int | None = None) -> Step | None:
         """The first snapshot from a position on that has something to read.
@@ -229,19 +249,12 @@ class Following:
         )
 
     def _step(self, snapshot: Snapshot, position: Position) -> Step | None:
-        source = self._source(snapshot, is_full=position.is_full)
-        if source is None:
+        planned = self._plan(snapshot, is_full=position.is_full)
+        if planned is None:
             return None
-        plan = replace(self._scan_of(snapshot), source=source).plan()
-        splits = sorted(plan.splits, key=_place)
+        splits = planned.splits
         if position.total is not None and position.total != len(splits):
-            raise NotFoundError(
-                "split",
-                f"{position.index + 1} of snapshot {snapshot.id}",
-                hint=f"The stream planned {position.total} splits of it, and now there are "
-                f"{len(splits)}: other options, or another program, cut them otherwise. Go on with "
-                "those that wrote the checkpoint",
-            )
+            raise cut_otherwise(snapshot, planned=position.total, found=len(splits))
         if position.index + 1 >= len(splits):
             return None
         return Step(
@@ -249,8 +262,23 @@ class Following:
             is_full=position.is_full,
             splits=splits,
             first=position.index + 1,
-            reader=plan.reader,
+            reader=planned.reader,
         )
+
+    def _plan(self, snapshot: Snapshot, *, is_full: bool) -> _Planned | None:
+        """What a snapshot has to read; a micro-batch asks for its end, and then for its parts."""
+        known = self._planned.get((snapshot.id, is_full))
+        if known is not None and known.committed_ms == snapshot.time_millis:
+            return known
+        source = self._source(snapshot, is_full=is_full)
+        if source is None:
+            return None
+        plan = replace(self._scan_of(snapshot), source=source).plan()
+        planned = _Planned(sorted(plan.splits, key=_place), plan.reader, snapshot.time_millis)
+        if len(self._planned) >= _PLANS_MAX:
+            self._planned.pop(next(iter(self._planned)))
+        self._planned[snapshot.id, is_full] = planned
+        return planned
 
     def _source(self, snapshot: Snapshot, *, is_full: bool) -> ScanSource | None:
         producer = self.parts.options.changelog_producer
@@ -279,8 +307,7 @@ class Following:
         """A scan that knows the schema that a snapshot was written with."""
         opened = self._opened
         if opened is None or snapshot.schema_id not in opened.planner.file_schemas:
-            opened = self.scan(SnapshotSource(snapshot=None))
-            self._opened = opened
+            opened = self.open()
         if snapshot.schema_id > self.parts.schema.id:
             self._check_columns(opened.planner.file_schemas[snapshot.schema_id])
         return opened
@@ -296,6 +323,37 @@ class Following:
                     f"while a stream read it as {column.type}. Start the stream again; it goes on "
                     "where it is, with the new type"
                 )
+
+
+def steps_between(following: Following, start: Position, end: Position) -> list[Step]:
+    """What lies between two positions, each step with only the splits that do.
+
+    Raises:
+        NotFoundError: Some of it is not there any more, or is cut into other splits.
+    """
+    steps: list[Step] = []
+    position = start
+    while (step := following.next_step(position, up_to=end.snapshot_id)) is not None:
+        is_last = step.snapshot.id == end.snapshot_id
+        known = end.total if is_last and end.total else len(step.splits)
+        if known != len(step.splits):
+            raise cut_otherwise(step.snapshot, planned=known, found=len(step.splits))
+        until = end.index + 1 if is_last and end.total else len(step.splits)
+        if step.first >= until:
+            break
+        steps.append(replace(step, splits=step.splits[step.first : until], first=0))
+        position = step.end
+    return steps
+
+
+def cut_otherwise(snapshot: Snapshot, *, planned: int, found: int) -> NotFoundError:
+    """The error that a position in a snapshot means nothing any more."""
+    return NotFoundError(
+        "split",
+        f"of snapshot {snapshot.id}",
+        hint=f"The stream planned {planned} splits of it, and now there are {found}: another "
+        "program, or other options, cut them otherwise. Go on with those that wrote the checkpoint",
+    )
 
 
 def _read(position: Position) -> tuple[int, int] | None:

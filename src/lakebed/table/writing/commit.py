@@ -284,6 +284,10 @@ class Committer:
             clock=self.effects.clock,
         )
 
+    def has_committed(self, user: str, identifier: int) -> bool:
+        """Whether a user's newest commit is one of this identifier or a later one."""
+        return self._is_replay(self.snapshots.latest(), user, identifier)
+
     def _is_replay(self, latest: Snapshot | None, user: str, identifier: int) -> bool:
         """Whether this user's newest commit is this one or a later one."""
         snapshot = latest

@@ -1,0 +1,120 @@
+"""How does a micro-batch become a snapshot, once however often Spark runs it?
+
+A query has an id, which its checkpoint keeps: it is the commit user. The number of the micro-batch
+is the commit identifier. Where the table has a commit of that user with that identifier or a later
+one, the micro-batch was written, and nothing is done again.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lakebed.errors import StorageError
+from lakebed.spark.conditions import spark_errors
+from lakebed.spark.evolution import onto_table
+from lakebed.spark.lake import Lake, find_lake
+from lakebed.spark.registry import Registry
+from lakebed.table.table import Table
+
+OUTPUT_MODES = frozenset({"append", "complete", "update"})
+_USER_PREFIX = "lakebed-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSink:
+    """Writes micro-batches to a table; on Spark Connect it travels to the server.
+
+    Attributes:
+        table: The table.
+        mode: `append` and `update` add rows, which replace rows of their keys; `complete` replaces
+            all rows.
+        checkpoint: The query's `checkpointLocation`.
+        options: Options of the writer that say how the schema may change.
+    """
+
+    table: Table
+    mode: str
+    checkpoint: str
+    options: Mapping[str, str]
+    _user: list[str] = field(default_factory=list, init=False)
+
+    def __call__(self, frame: DataFrame, batch_id: int) -> None:
+        """Writes one micro-batch."""
+        if not self._user:
+            self._user.append(_USER_PREFIX + _query_id(frame.sparkSession, self.checkpoint))
+        write_batch(
+            frame,
+            batch_id,
+            self.table,
+            user=self._user[0],
+            mode="complete" if self.mode == "complete" else "append",
+            options=self.options,
+        )
+
+
+def write_batch(
+    frame: DataFrame,
+    batch_id: int,
+    table: Table,
+    *,
+    user: str,
+    mode: Literal["append", "complete"] = "append",
+    options: Mapping[str, str] | None = None,
+) -> bool:
+    """Writes a micro-batch in a function for `foreachBatch`, once however often that is called.
+
+    Args:
+        frame: The rows; columns are the table's, by name.
+        batch_id: The number of the micro-batch.
+        table: The table.
+        user: Who commits: the same at each start of the query, and another for each query and for
+            each table that one query writes with other rows.
+        mode: `append` adds rows, which replace rows of their keys; `complete` replaces all rows.
+        options: Options of a writer, such as `write.merge-schema`.
+
+    Returns:
+        Whether it was written now; False where it was there already, or had no rows.
+
+    Raises:
+        AnalysisException: The columns cannot become those of the table.
+    """
+    spark = frame.sparkSession
+    lake = find_lake(spark) or Lake(spark, Registry(), spark.sql)
+    with spark_errors():
+        current = lake.configured(_current(table))
+        if current.parts().committer.has_committed(user, batch_id):
+            return False
+    rows, current = onto_table(lake, frame, current, options=options)
+    written = lake.write(
+        rows,
+        current,
+        mode="overwrite" if mode == "complete" else "append",
+        user=user,
+        identifier=batch_id,
+    )
+    return written is not None
+
+
+def _current(table: Table) -> Table:
+    """The table with the columns that it has now."""
+    newest = table.parts().schemas.latest()
+    if newest is None or newest.id == table.schema.id:
+        return table
+    return replace(table, schema=newest)
+
+
+def _query_id(spark: SparkSession, checkpoint: str) -> str:
+    """The id of the query that has this checkpoint; it moves with it.
+
+    Raises:
+        StorageError: The checkpoint does not say it.
+    """
+    path = f"{checkpoint.rstrip('/')}/metadata"
+    lines = [str(row[0]) for row in spark.read.text(path).collect()]
+    try:
+        return str(json.loads("".join(lines))["id"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise StorageError(path, "does not say the id of the query; is it a checkpoint?") from error

@@ -1,0 +1,15 @@
+"""How far does a micro-batch go, where Spark does not tell from where (PySpark 4.1)?"""
+
+from lakebed.spark.stream_reader import Offset, TableStreamReader
+from lakebed.table.streaming.position import Position
+
+
+class UnlimitedStreamReader(TableStreamReader):
+    """Reads all there is at once."""
+
+    def latestOffset(self) -> Offset:  # type: ignore[override]
+        """The newest snapshot, read to its end however many splits it has."""
+        newest = self.following.parts.snapshots.latest()
+        if newest is None:
+            return self.initialOffset()
+        return Position(snapshot_id=newest.id, total=0, committed_ms=newest.time_millis).to_json()
