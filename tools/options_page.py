@@ -24,8 +24,8 @@ does not act on; it ignores nothing. The classes:
   `write-only=true`, which leaves the work to another job.
 
 Options marked *fixed* cannot be changed after a table is made, those marked *scan* can be given to
-a single scan. Sizes are written `128 mb`, durations `10 s`. A key in parentheses is an older name
-or another spelling, which is understood too.
+a single scan or stream, those marked *stream* to a stream. Sizes are written `128 mb`, durations
+`10 s`. A key in parentheses is an older name or another spelling, which is understood too.
 """
 
 SECTIONS = (
@@ -48,7 +48,11 @@ def table(options: Iterable[Option]) -> str:
     for each in options:
         old = f" ({', '.join(f'`{key}`' for key in each.old_keys)})" if each.old_keys else ""
         default = "" if each.default is None else f"`{each.default}`"
-        marks = [("*fixed*", each.immutable), ("*scan*", each.for_scan)]
+        marks = [
+            ("*fixed*", each.immutable),
+            ("*scan*", each.for_scan),
+            ("*stream*", each.for_stream),
+        ]
         meaning = ", ".join([each.meaning, *(mark for mark, is_set in marks if is_set)])
         cells = (f"`{each.key}`{old}", each.value_type.name, default, standing(each), meaning)
         lines.append(f"| {' | '.join(cells)} |")

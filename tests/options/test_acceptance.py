@@ -155,7 +155,7 @@ def test_a_scan_takes_what_it_acts_on(options: dict[str, str]) -> None:
         ({"scan.mode": "from-nowhere"}, InvalidArgumentError, "from-snapshot"),
         ({"scan.bucket": "1"}, UnsupportedError, "the only bucket that is read"),
         ({"scan.ignore-lost-files": "true"}, UnsupportedError, "set it to false"),
-        ({"consumer-id": "c"}, UnsupportedError, "not supported yet"),
+        ({"consumer-id": "c"}, InvalidArgumentError, "is an option of a stream"),
     ],
 )
 def test_a_scan_refuses_the_rest(

@@ -25,9 +25,9 @@ from lakebed.options.tag_keys import TAGS
 HERE = Path(__file__).parent
 THEMES = (
     *(*ACTING, *ALTERING, *BUCKETS, *MERGING, *COMPACTION, *EXPIRY, *PARTITIONS, *TAGS),
-    *FILE_OPTIONS,
+    *(*FILE_OPTIONS, *STREAMS),
 )
-ALL = (*THEMES, *DATA, *READS, *STREAMS, *LIFE, *ENGINES)
+ALL = (*THEMES, *DATA, *READS, *LIFE, *ENGINES)
 
 
 def listed(name: str) -> list[tuple[str, str | None]]:

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lakebed.spark.attachment import attach, detach, register
+    from lakebed.spark.stream_sink import write_batch
 
-__all__ = ["attach", "detach", "register"]
+__all__ = ["attach", "detach", "register", "write_batch"]
+
+_HOMES = {"write_batch": "lakebed.spark.stream_sink"}
 
 
 def __getattr__(name: str) -> object:
     """Loads a public name from its home."""
     if name not in __all__:
         raise AttributeError(f"module 'lakebed.spark' has no attribute {name!r}")
-    return getattr(import_module("lakebed.spark.attachment"), name)
+    return getattr(import_module(_HOMES.get(name, "lakebed.spark.attachment")), name)
 
 
 def __dir__() -> list[str]:

@@ -25,6 +25,7 @@ from lakebed.table.reading.row_tracking import TrackedRows, TrackedSource
 from lakebed.table.reading.scan import RowForm, Scan
 from lakebed.table.reading.scan_plan import ScanSource
 from lakebed.table.reading.scan_source import SnapshotSource
+from lakebed.table.streams import unfollowed
 from lakebed.table.table import Table
 
 ROW_KIND = DataField(
@@ -86,9 +87,7 @@ class ViewTable(Table):
         with_kinds: bool,  # noqa: ARG002
     ) -> Scan:
         """Refuses: what it shows has no changes of its own."""
-        raise UnsupportedError(
-            f"{self.name} cannot be read as a stream; read the table, its $audit_log or its $binlog"
-        )
+        raise unfollowed(self.name)
 
 
 class ReadOptimizedTable(ViewTable):

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from lakebed.errors import InvalidArgumentError
+from lakebed.errors import InvalidArgumentError, UnsupportedError
 from lakebed.format.predicate.expressions import Expression
 from lakebed.options.acceptance import check_stream_options, normalize
 from lakebed.options.stream_options import StreamOptions
@@ -142,6 +142,13 @@ class Streams(ABC):
         )
         following.open()
         return following
+
+
+def unfollowed(name: str) -> UnsupportedError:
+    """The error that a table has no changes of its own to follow."""
+    return UnsupportedError(
+        f"{name} cannot be read as a stream; read the table, its $audit_log or its $binlog"
+    )
 
 
 def _lay(given: dict[str, str], key: str, value: object, *, name: str) -> None:

@@ -13,7 +13,7 @@ A consumer that is known goes on where it was, whatever is said.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lakebed.errors import InvalidArgumentError
+from lakebed.errors import InvalidArgumentError, NotFoundError
 from lakebed.format.snapshot import Snapshot
 from lakebed.options.choices import ScanMode
 from lakebed.options.values import parse_member
@@ -53,6 +53,7 @@ class Beginning:
 
         Raises:
             InvalidArgumentError: A mode that streams do not have, or options that contradict it.
+            NotFoundError: The consumer is beyond the newest snapshot.
         """
         kept = self._kept()
         return self._chosen() if kept is None else kept
@@ -62,6 +63,14 @@ class Beginning:
             return None
         parts = self.parts
         next_id = Consumers(parts.file_io, parts.paths).find(self.consumer_id)
+        newest = parts.snapshots.latest_id()
+        if next_id is not None and next_id > (newest or 0) + 1:
+            raise NotFoundError(
+                "snapshot",
+                f"{next_id} of {parts.paths.location}, which consumer {self.consumer_id!r} reads",
+                hint=f"The newest is {newest}: the table was rolled back or made anew. Reset the"
+                " consumer, or begin with consumer.ignore-progress = true",
+            )
         return None if next_id is None else self._from(next_id)
 
     def _chosen(self) -> Position:

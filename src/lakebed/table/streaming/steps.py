@@ -21,6 +21,7 @@ from typing import NamedTuple
 from lakebed.errors import InvalidDataError, NotFoundError
 from lakebed.format.schema import TableSchema
 from lakebed.format.snapshot import CommitKind, Snapshot
+from lakebed.format.type_text import format_type
 from lakebed.options.choices import ChangelogProducer
 from lakebed.options.stream_options import StreamOptions
 from lakebed.table.parts import TableParts
@@ -150,7 +151,7 @@ class Following:
         if passed is None or passed.start != position:
             passed = _Passed(position, position.next_id, _read(position))
         while up_to is None or passed.next_id <= up_to:
-            snapshot = self._find(passed.next_id)
+            snapshot = self._find(passed.next_id, is_due=passed.last is not None)
             if snapshot is None or self.is_end(snapshot) or self._is_delayed(snapshot):
                 break
             self._check_last(passed)
@@ -184,11 +185,15 @@ class Following:
         age_ms = self.parts.session.effects.clock() - snapshot.time_millis
         return age_ms < self.options.delay.total_seconds() * 1000
 
-    def _find(self, number: int) -> Snapshot | None:
+    def _find(self, number: int, *, is_due: bool) -> Snapshot | None:
         """A snapshot, or its changelog where that outlived it; None where it is still to come.
 
         A stream asks again and again for the one that is still to come, and mostly with one look;
         whether it will ever come is a matter of several.
+
+        Args:
+            number: Its id.
+            is_due: Whether it comes after one that was there; a stream may begin in the future.
         """
         found = self.parts.snapshots.find(number)
         if found is not None:
@@ -199,14 +204,14 @@ class Following:
             return None
         found = self.parts.history.changelogs.find(number)
         if found is None:
-            self._check_to_come(number)
+            self._check_to_come(number, is_due=is_due)
         return found
 
-    def _check_to_come(self, number: int) -> None:
+    def _check_to_come(self, number: int, *, is_due: bool) -> None:
         snapshots = self.parts.snapshots
         latest, earliest = snapshots.latest_id(), snapshots.earliest_id()
         if latest is None or earliest is None:
-            if number > 1:
+            if is_due:
                 raise self._rewritten(number, "the table has no snapshot any more")
         elif earliest > number:
             if snapshots.find(number) is not None:
@@ -218,7 +223,7 @@ class Following:
                 "(snapshot.time-retained) or protect them with a consumer-id; begin the stream "
                 "anew, with a new checkpoint, to read on",
             )
-        elif number > latest + 1:
+        elif is_due and number > latest + 1:
             raise self._rewritten(number, f"the newest is {latest}")
 
     def _check_last(self, passed: _Passed) -> None:
@@ -229,7 +234,7 @@ class Following:
 
     def _load(self, position: Position) -> Snapshot:
         number = position.snapshot_id
-        snapshot = self._find(number)
+        snapshot = self._find(number, is_due=True)
         if snapshot is None:
             raise self._rewritten(number, "it is not there")
         if position.committed_ms is not None:
@@ -319,8 +324,9 @@ class Following:
             found = by_id.get(column.id)
             if found is not None and found.type != column.type:
                 raise InvalidDataError(
-                    f"{self.parts.paths.location}: column {column.name!r} became {found.type} "
-                    f"while a stream read it as {column.type}. Start the stream again; it goes on "
+                    f"{self.parts.paths.location}: column {column.name!r} became "
+                    f"{format_type(found.type)} while a stream read it as "
+                    f"{format_type(column.type)}. Start the stream again; it goes on "
                     "where it is, with the new type"
                 )
 
