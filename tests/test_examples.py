@@ -199,6 +199,12 @@ PRINTS = {
         "files: [(0, 'orc'), (1, 'orc')]",
         "found: [{'id': 7, 'page': 'page 7'}]",
     ],
+    "streams": [
+        "mailer: ['+I 1 new', '+I 2 new']",
+        "mailer again: ['-U 1 new', '+U 1 paid', '+I 3 new', '-D 2 new']",
+        "all there is now: ['+I 1 paid', '+I 3 new']",
+        "commits of the import: 1",
+    ],
     "frames": [
         "[{'city': 'Oslo', 'people': 700000}, {'city': 'Accra', 'people': 2500000}]",
         "['Accra', 'Lima']",
@@ -206,6 +212,10 @@ PRINTS = {
     ],
 }
 PRINTED_BY_SPARK = {
+    "structured_streaming": [
+        "mirror: ['1 paid', '3 new']",
+        "changes: ['+I 3', '+U 1', '-D 1', '-U 1']",
+    ],
     "spark_sql": [
         "[(1, 8.5, '2026-01-01'), (2, 4.0, '2026-01-02')]",
         "[(1, 9.5, '2026-01-01')]",
