@@ -76,7 +76,7 @@ STAGES = (
             *("env", f"{EVERY_CALL}=1", PYTHON, "-m", "pytest", "-q", "-n", "2", "--sample"),
             "tests/crash",
         ),
-        share_seconds=140,
+        share_seconds=130,
         left_out="four of five cases of tests with more than three: "
         f"{EVERY_CALL}=1 pytest -n 2 tests/crash",
     ),
@@ -94,7 +94,7 @@ STAGES = (
     Stage(
         name="statements",
         command=(PYTHON, "-m", "pytest", "-q", "tests/statements/test_statements_table.py"),
-        share_seconds=170,
+        share_seconds=155,
         left_out="other kinds of Spark, of which spark-variants runs a choice: "
         "./dev prove statements --seconds 3600 --from-seed 1",
     ),
@@ -104,7 +104,7 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "-rs", "--sample", "-m", "stores"),
             *("-n", "2", "--dist", "loadfile", "tests"),
         ),
-        share_seconds=195,
+        share_seconds=180,
         left_out="four of five cases of tests with more than three: pytest -m stores; long races "
         "and killed writers: ./dev prove race-s3, killed-writers-s3, and so for azure, gcs, hdfs",
     ),
@@ -116,7 +116,7 @@ STAGES = (
     Stage(
         name="golden-spark",
         command=(PYTHON, "-m", "tools.golden", "--spark", "{seed}"),
-        share_seconds=100,
+        share_seconds=85,
         left_out="half of the tables, which it names; all of them: ./dev prove golden-spark "
         "--seconds 600 --from-seed 1",
     ),
@@ -173,9 +173,19 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "query-fuzz", "--sample"),
             *("--seeds", "100", "--seconds", "120", "--from-seed", "{seed}"),
         ),
-        share_seconds=80,
+        share_seconds=65,
         left_out="what 100 queries, or those of 120 s, do not reach of ./dev prove query-fuzz "
         "--seconds 2400 --from-seed 1",
+    ),
+    Stage(
+        name="stream-kills",
+        command=(
+            *(PYTHON, "-m", "tools.proof_stages", "stream-kills", "--sample"),
+            *("--seeds", "1", "--seconds", "200", "--from-seed", "{seed}"),
+        ),
+        share_seconds=110,
+        left_out="what 10 kills do not reach of ./dev prove stream-kills --seconds 3000 "
+        "--from-seed 1",
     ),
     Stage(
         name="planted-bugs",
@@ -188,7 +198,7 @@ STAGES = (
     Stage(
         name="quickstart",
         command=(PYTHON, "-m", "tools.bare_machine", "quickstart"),
-        share_seconds=110,
+        share_seconds=90,
         cold_seconds=90,
         left_out="the tests on a bare machine: python -m tools.bare_machine test",
     ),

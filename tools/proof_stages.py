@@ -25,6 +25,7 @@ from simulation.simulation import simulate
 from statements.table import read_gaps, read_scenarios
 from statements.variants import VARIANTS
 from support.compaction_histories import run_history
+from support.killed_streams import run_killed_streams
 from tools import golden
 from tools.peers.referee import Referee
 from tools.proofs import Ledger, SeedResult, Stage, prove
@@ -33,6 +34,7 @@ from tools.store_proofs import STORE_STAGES
 
 REPLANT = "PYTHONPATH=src:tests:. python -m simulation.find_planted"
 OTHER_PLANTED_SEEDS = 1_500
+KILLS_A_SEED = 10
 
 
 def run_random_table(seed: int) -> SeedResult:
@@ -108,6 +110,13 @@ def run_planted(seed: int) -> SeedResult:
     tried = f"{recorded}, nor with 1 to {OTHER_PLANTED_SEEDS}"
     lost = f"{bug.name} does no harm with any of the seeds {tried}; look for others: {REPLANT}"
     return SeedResult(counts={"bugs": 1}, violations=(lost,))
+
+
+def run_killed_queries(seed: int) -> SeedResult:
+    """Has streams between tables be killed ten times, and compares what they wrote."""
+    with tempfile.TemporaryDirectory() as directory:
+        outcome = run_killed_streams(Path(directory), seed=seed, kills=KILLS_A_SEED)
+    return SeedResult(counts=outcome.counts, violations=tuple(outcome.violations))
 
 
 def run_golden_spark(seed: int) -> SeedResult:
@@ -243,6 +252,18 @@ STAGES = (
         ),
         run_seed=run_planted,
         slice_seeds=len(BUGS),
+    ),
+    Stage(
+        name="stream-kills",
+        claim=(
+            "Three Structured Streaming queries (rows of an append table into another, a changelog "
+            "into a mirror, counts and sums into a keyed table) are killed by SIGKILL ten times "
+            "while rows come in, and half of the times the last lines of their checkpoints are "
+            "lost; in the end the tables equal the batch answer: nothing lost, nothing doubled. "
+            "A slice is 10 such histories, 100 kills."
+        ),
+        run_seed=run_killed_queries,
+        slice_seeds=10,
     ),
     Stage(
         name="golden-spark",

@@ -2,7 +2,8 @@
 
 A query has an id, which its checkpoint keeps: it is the commit user. The number of the micro-batch
 is the commit identifier. Where the table has a commit of that user with that identifier or a later
-one, the micro-batch was written, and nothing is done again.
+one, the micro-batch was written, and nothing is done again; where that commit may have expired, a
+note beside the snapshots tells (`table.metadata.replay_notes`).
 """
 
 import json
@@ -17,6 +18,7 @@ from lakebed.spark.conditions import spark_errors
 from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake, find_lake
 from lakebed.spark.registry import Registry
+from lakebed.table.metadata.replay_notes import ReplayNotes
 from lakebed.table.table import Table
 
 OUTPUT_MODES = frozenset({"append", "complete", "update"})
@@ -79,14 +81,18 @@ def write_batch(
         Whether it was written now; False where it was there already, or had no rows.
 
     Raises:
-        AnalysisException: The columns cannot become those of the table.
+        AnalysisException: The columns cannot become those of the table; it was tried before, and
+            what would tell whether it was written has expired.
     """
     spark = frame.sparkSession
     lake = find_lake(spark) or Lake(spark, Registry(), spark.sql)
     with spark_errors():
         current = lake.configured(_current(table))
-        if current.parts().committer.has_committed(user, batch_id):
+        parts = current.parts()
+        notes = ReplayNotes(parts.file_io, parts.paths, user)
+        if parts.committer.has_committed(user, batch_id) or notes.has_committed(batch_id):
             return False
+        notes.begin(batch_id)
     rows, current = onto_table(lake, frame, current, options=options)
     written = lake.write(
         rows,
@@ -95,6 +101,7 @@ def write_batch(
         user=user,
         identifier=batch_id,
     )
+    notes.end(batch_id)
     return written is not None
 
 

@@ -1,0 +1,82 @@
+"""A stream's commit is made once, also where its snapshot has expired since."""
+
+import pyarrow as pa
+import pytest
+
+from lakebed.errors import CommitUnknownError, CorruptTableError
+from lakebed.format.paths import TablePaths
+from lakebed.format.schema_definition import schema
+from lakebed.storage.memory import MemoryFileIO
+from lakebed.table.metadata.replay_notes import ReplayNotes
+from lakebed.table.table import Table
+from support.effects import open_catalog
+
+
+@pytest.fixture
+def table() -> Table:
+    catalog = open_catalog(MemoryFileIO())
+    catalog.create_database("db")
+    return catalog.create_table("db.t", schema=schema([("k", "INT")]))
+
+
+def notes(table: Table) -> ReplayNotes:
+    return ReplayNotes(table.file_io, TablePaths(table.location), "lakebed-a/b")
+
+
+def others_commit(table: Table) -> None:
+    """Others commit so much that everything before expires."""
+    for _ in range(3):
+        table.append(pa.table({"k": pa.array([1], pa.int32())}))
+    table.expire_snapshots(retain_max=1, retain_min=1)
+
+
+def test_what_was_never_tried_was_not_made(table: Table) -> None:
+    others_commit(table)
+    assert not notes(table).has_committed(0)
+    notes(table).begin(0)
+    notes(table).end(0)
+    assert not notes(table).has_committed(1)
+
+
+def test_what_was_done_is_known_after_its_snapshot_expired(table: Table) -> None:
+    notes(table).begin(7)
+    others_commit(table)
+    notes(table).end(7)
+    others_commit(table)
+    assert notes(table).has_committed(7)
+    assert notes(table).has_committed(6)
+
+
+def test_what_was_tried_was_not_made_where_every_snapshot_since_is_there(table: Table) -> None:
+    others_commit(table)
+    notes(table).begin(7)
+    table.append(pa.table({"k": pa.array([1], pa.int32())}))
+    assert not notes(table).has_committed(7)
+
+
+def test_what_was_tried_is_unknown_where_snapshots_since_have_expired(table: Table) -> None:
+    notes(table).begin(7)
+    others_commit(table)
+    with pytest.raises(CommitUnknownError, match="commit 7 of lakebed-a/b was tried after"):
+        notes(table).has_committed(7)
+
+
+def test_notes_survive_orphan_cleaning_and_disturb_no_check(table: Table) -> None:
+    notes(table).begin(7)
+    notes(table).end(7)
+    others_commit(table)
+    table.remove_orphan_files(older_than=table.session.effects.clock())
+    assert notes(table).has_committed(7)
+    assert table.check().is_clean
+
+
+def test_a_note_that_is_none_is_named(table: Table) -> None:
+    notes(table).begin(7)
+    (path,) = [
+        status.path
+        for status in table.file_io.list(f"{table.location}/snapshot")
+        if status.name.startswith(".lakebed-stream-")
+    ]
+    table.file_io.write(path, b'{"identifier": "x"}')
+    with pytest.raises(CorruptTableError, match="is no note of a commit"):
+        notes(table).has_committed(7)
