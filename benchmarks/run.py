@@ -32,6 +32,7 @@ NAMES = (
     "compaction",
     "spark_compaction",
     "spark_merge",
+    "streaming",
     "tpch",
     "compaction_memory",
     "import_time",

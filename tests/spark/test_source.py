@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 import lakebed
 from lakebed.spark import register
-from lakebed.spark.source import PaimonWriter
+from lakebed.spark.plain_writer import PaimonWriter
 
 pytestmark = pytest.mark.spark
 

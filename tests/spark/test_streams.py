@@ -5,12 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyspark
 import pytest
 from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+import lakebed
 from lakebed.spark import register, write_batch
 from lakebed.spark.lake import find_lake
 from lakebed.spark.names import TableName
@@ -317,14 +319,26 @@ def test_a_limit_of_one_kind_needs_the_other(spark: SparkSession, tables: tuple[
     refused(lambda: reader.table(source), problem)
 
 
-def test_the_plain_source_reads_streams_without_attached_catalogs(
+def test_the_plain_source_streams_without_attached_catalogs(
     bare: SparkSession, tmp_path: Path
 ) -> None:
     register(bare)
-    bare.range(3).write.format("paimon").mode("append").save(str(tmp_path / "db.db" / "s"))
-    frame = bare.readStream.format("paimon").load(str(tmp_path / "db.db" / "s"))
-    writer = frame.writeStream.format("json").option("path", str(tmp_path / "out"))
-    writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
-    run(writer.trigger(availableNow=True).start())
-    found = bare.read.json(str(tmp_path / "out")).collect()
-    assert sorted(row.id for row in found) == [0, 1, 2]
+    catalog = lakebed.load_catalog(warehouse=tmp_path.as_uri())
+    catalog.create_database("db")
+    source, target = (
+        catalog.create_table(f"db.{name}", schema=lakebed.schema([("k", "BIGINT")]))
+        for name in ("s", "t")
+    )
+    checkpoint = tmp_path / "checkpoint"
+    for number in range(2):
+        source.append(pa.table({"k": [number]}))
+        for _ in range(2):
+            frame = bare.readStream.format("paimon").load(source.location)
+            writer = frame.writeStream.format("paimon").trigger(availableNow=True)
+            writer = writer.option("checkpointLocation", str(checkpoint))
+            run(writer.start(target.location))
+            # As if the query had been killed before it wrote down that the batch was done.
+            for path in (checkpoint / "commits").glob(f"*{number}*"):
+                path.unlink()
+    assert sorted(row["k"] for row in target.scan().to_arrow().to_pylist()) == [0, 1]
+    assert len(target.snapshots()) == 2

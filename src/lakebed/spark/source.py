@@ -12,28 +12,23 @@ from typing import cast
 import pyarrow as pa
 from pyspark.sql.datasource import (
     DataSource,
-    DataSourceArrowWriter,
     DataSourceReader,
     DataSourceStreamReader,
     InputPartition,
-    WriterCommitMessage,
 )
 from pyspark.sql.types import StructType
 
-from lakebed.errors import InvalidArgumentError, UnsupportedError
+from lakebed.errors import InvalidArgumentError
 from lakebed.spark.changelog_option import shown_by
 from lakebed.spark.places import Place, scan_options
+from lakebed.spark.plain_writer import PaimonStreamWriter, PaimonWriter
 from lakebed.spark.reader import grouped
 from lakebed.spark.stream_tables import FOLLOWED, followed_table, is_of_stream, stream_reader
 from lakebed.spark.types import to_arrow_schema, to_spark_schema
 from lakebed.spark.worker import ReadSplits, to_schema
-from lakebed.spark.writer import commit_written
-from lakebed.table.committing import delete_written
 from lakebed.table.reading.scan import Scan
-from lakebed.table.routers import rows_writer
 from lakebed.table.system.metadata_scan import MetadataScan
 from lakebed.table.table import Table
-from lakebed.table.writing.commit_message import CommitMessage
 
 _GROUPS_MAX = 64
 
@@ -62,6 +57,19 @@ class PaimonDataSource(DataSource):
         """Reads the columns of a schema as they change."""
         table, options = self._read_table()
         return stream_reader(table, schema, options)
+
+    def streamWriter(
+        self,
+        schema: StructType,  # noqa: ARG002 - as below
+        overwrite: bool,  # noqa: FBT001
+    ) -> "PaimonStreamWriter":
+        """Writes micro-batches, each once; `overwrite` is the output mode complete."""
+        checkpoint = self.options.get("checkpointLocation")
+        return PaimonStreamWriter(
+            PaimonWriter(self._table(), is_overwrite=overwrite),
+            checkpoint=checkpoint,
+            store_options=self._place().store_options,
+        )
 
     def writer(self, schema: StructType, overwrite: bool) -> "PaimonWriter":  # noqa: ARG002, FBT001 - Spark's signature
         """Appends to the table or replaces its rows."""
@@ -145,59 +153,3 @@ class PaimonReader(DataSourceReader):
         read = ReadSplits(partition.reader, (partition.splits,), schema)
         only_group = pa.RecordBatch.from_pydict({"group": pa.array([0])})
         yield from read(iter([only_group]))
-
-
-@dataclass
-class Written(WriterCommitMessage):
-    """What a task wrote, pickled."""
-
-    messages: bytes
-
-
-class PaimonWriter(DataSourceArrowWriter):
-    """Writes a table whose rows may be written by any task."""
-
-    def __init__(self, table: Table, *, is_overwrite: bool) -> None:
-        """Looks at the table as it is now.
-
-        Raises:
-            UnsupportedError: The table has buckets.
-        """
-        self._parts = table.parts()
-        if self._parts.options.bucket > 0 or self._parts.schema.primary_keys:
-            raise UnsupportedError(
-                f"{table.name} has buckets, whose rows must come together before they are written:"
-                " call lakebed.spark.attach(spark, ...) first, and write again"
-            )
-        base = self._parts.write_base()
-        self._base = base.for_overwrite() if is_overwrite else base
-        self._is_overwrite = is_overwrite
-
-    def write(  # type: ignore[override]  # PySpark's own Arrow writer narrows it so
-        self, iterator: Iterator[pa.RecordBatch]
-    ) -> WriterCommitMessage:
-        """Writes the rows of one task."""
-        with rows_writer(self._parts, self._base) as sink:
-            for batch in iterator:
-                sink.add(batch)
-            return Written(pickle.dumps(sink.finish()))
-
-    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Commits what all tasks wrote."""
-        commit_written(
-            self._parts, _messages(messages), base=self._base, is_overwrite=self._is_overwrite
-        )
-
-    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Deletes what the tasks wrote, when one of them failed.
-
-        Spark aborts also when `commit` raised. All messages are there then, and the commit has
-        deleted the files itself where it was certain that no snapshot names them.
-        """
-        if None in messages:
-            delete_written(self._parts, _messages(messages))
-
-
-def _messages(messages: list[WriterCommitMessage | None]) -> list[CommitMessage]:
-    found = [pickle.loads(each.messages) for each in messages if isinstance(each, Written)]
-    return [cast("CommitMessage", message) for group in found for message in group]

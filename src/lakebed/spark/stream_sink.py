@@ -6,23 +6,21 @@ one, the micro-batch was written, and nothing is done again; where that commit m
 note beside the snapshots tells (`table.metadata.replay_notes`).
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lakebed.errors import StorageError
 from lakebed.spark.conditions import spark_errors
 from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake, find_lake
+from lakebed.spark.plain_writer import USER_PREFIX, query_id_in
 from lakebed.spark.registry import Registry
 from lakebed.table.metadata.replay_notes import ReplayNotes
 from lakebed.table.table import Table
 
 OUTPUT_MODES = frozenset({"append", "complete", "update"})
-_USER_PREFIX = "lakebed-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +44,7 @@ class StreamSink:
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         """Writes one micro-batch."""
         if not self._user:
-            self._user.append(_USER_PREFIX + _query_id(frame.sparkSession, self.checkpoint))
+            self._user.append(USER_PREFIX + _query_id(frame.sparkSession, self.checkpoint))
         write_batch(
             frame,
             batch_id,
@@ -114,14 +112,7 @@ def _current(table: Table) -> Table:
 
 
 def _query_id(spark: SparkSession, checkpoint: str) -> str:
-    """The id of the query that has this checkpoint; it moves with it.
-
-    Raises:
-        StorageError: The checkpoint does not say it.
-    """
+    """The id of the query that has this checkpoint, which Spark is sure to reach."""
     path = f"{checkpoint.rstrip('/')}/metadata"
     lines = [str(row[0]) for row in spark.read.text(path).collect()]
-    try:
-        return str(json.loads("".join(lines))["id"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise StorageError(path, "does not say the id of the query; is it a checkpoint?") from error
+    return query_id_in("".join(lines), path)
