@@ -1,6 +1,7 @@
 """Structured Streaming from tables and into them."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import lakebed
-from lakebed.spark import register, write_batch
+from lakebed.spark import StreamHealth, register, write_batch
 from lakebed.spark.lake import find_lake
 from lakebed.spark.names import TableName
 from lakebed.table.table import Table
@@ -285,6 +286,34 @@ def test_a_consumer_keeps_what_a_query_has_not_read(
     copy(spark, (source, f"{target}_other"), tmp_path / "other", **options)
     assert {k for k, _ in rows(spark, f"{target}_other")} >= {3, 4}
     assert 1 not in {k for k, _ in rows(spark, f"{target}_other")}
+
+
+def test_a_listener_tells_how_far_behind_a_query_is(
+    spark: SparkSession, tables: tuple[str, str], tmp_path: Path
+) -> None:
+    source, target = tables
+    spark.sql(f"CREATE TABLE {source} (k INT, v STRING)")
+    for number in range(3):
+        spark.sql(f"INSERT INTO {source} VALUES ({number}, 'x')")
+    health = StreamHealth()
+    spark.streams.addListener(health)
+    try:
+        frame = spark.readStream.option("scan.snapshot-id", "1").table(source)
+        writer = frame.writeStream.queryName("copier").trigger(availableNow=True)
+        query = writer.option("checkpointLocation", str(tmp_path)).toTable(target)
+        query.awaitTermination()
+        deadline = time.monotonic() + 60
+        while not (told := health.streams()) or told[0].is_running:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        spark.streams.removeListener(health)
+    (state,) = told
+    assert (state.name, state.read_snapshot, state.rows, state.error) == ("copier", 3, 3, None)
+    assert state.snapshots_behind == 0
+    metrics = health.prometheus().splitlines()
+    assert f'lakebed_stream_rows{{query="copier",id="{state.query_id}"}} 3' in metrics
+    assert f'lakebed_stream_running{{query="copier",id="{state.query_id}"}} 0' in metrics
 
 
 def refused(action: Callable[[], object], problem: str) -> None:

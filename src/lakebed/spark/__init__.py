@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lakebed.spark.attachment import attach, detach, register
+    from lakebed.spark.stream_health import StreamHealth
     from lakebed.spark.stream_sink import write_batch
 
-__all__ = ["attach", "detach", "register", "write_batch"]
+__all__ = ["StreamHealth", "attach", "detach", "register", "write_batch"]
 
-_HOMES = {"write_batch": "lakebed.spark.stream_sink"}
+_HOMES = {
+    "StreamHealth": "lakebed.spark.stream_health",
+    "write_batch": "lakebed.spark.stream_sink",
+}
 
 
 def __getattr__(name: str) -> object:
