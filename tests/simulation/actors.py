@@ -20,7 +20,6 @@ from lakebed.table.reading.scan import Scan
 from lakebed.table.reading.scan_source import SnapshotSource
 from lakebed.table.table import Table
 from simulation.faults import Died, Process, Rates
-from simulation.journal import Intent
 from simulation.models import (
     ACCOUNTS,
     PARTITIONS,
@@ -32,6 +31,7 @@ from simulation.models import (
     transferring,
     without,
 )
+from simulation.records import Intent
 from simulation.world import World
 
 _THINKS_MS = 600

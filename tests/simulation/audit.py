@@ -8,7 +8,7 @@ from lakebed.format.paths import MAIN_BRANCH, branch_name_of
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.table import Table
 from simulation.faults import Process, Rates
-from simulation.journal import Intent, Removal
+from simulation.records import Intent, Removal
 from simulation.world import World
 from support.needed_files import lacking_and_unneeded
 

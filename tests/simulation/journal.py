@@ -19,7 +19,7 @@ died or was never answered.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from lakebed.errors import LakebedError
 from lakebed.format.paths import MAIN_BRANCH, branch_name_of, snapshot_id_of, tag_name_of
@@ -27,69 +27,9 @@ from lakebed.format.snapshot import CommitKind, Snapshot
 from lakebed.table.metadata.history_marker import HistoryMarker
 from simulation.contents import Contents, ContentsReader
 from simulation.faults import Process
-from simulation.models import BrokenTableError, Change, State, unchanged
+from simulation.models import BrokenTableError, State
+from simulation.records import Fate, Intent, Outcome, Record
 from simulation.scheduler import Over, Scheduler
-
-Outcome = Literal["acknowledged", "nothing", "refused", "unknown"]
-Removal = Literal["expired", "rolled back", "branch", ""]
-Fate = Literal["expired", "rolled back", "taken back", "replaced", ""]
-
-
-@dataclass(slots=True, eq=False, kw_only=True)
-class Intent:
-    """What an actor asks of the table, in one operation or several tries of it.
-
-    Attributes:
-        what: In words.
-        change: What becomes of the rows.
-        started_ms: When it began.
-        removes: Whether it deletes snapshots: old ones, new ones, or all of a branch.
-        records: The snapshots that it put, those of compactions that come with rows too.
-        earlier: How many of them earlier tries put.
-    """
-
-    what: str
-    change: Change = unchanged
-    started_ms: int = 0
-    removes: Removal = ""
-    records: list["Record"] = field(default_factory=list)
-    earlier: int = 0
-
-
-@dataclass(slots=True, eq=False, kw_only=True)
-class Record:
-    """A snapshot that was put.
-
-    Attributes:
-        snapshot: It.
-        base: What its writer built on.
-        contents: What it names and holds.
-        is_adrift: Whether the base was not before it when it was put.
-        is_acknowledged: Whether its writer was told that it is there.
-        fate: What became of it; the empty text as long as it can be found.
-    """
-
-    snapshot: Snapshot
-    base: "Record | None"
-    contents: Contents
-    is_adrift: bool
-    is_acknowledged: bool = False
-    fate: Fate = ""
-
-    def __str__(self) -> str:
-        return f"snapshot {self.snapshot.id} ({self.snapshot.uuid})"
-
-    @property
-    def is_compaction(self) -> bool:
-        """Whether no row changed."""
-        return self.snapshot.commit_kind is CommitKind.COMPACT
-
-    def line(self) -> Iterator["Record"]:
-        """It and all that it builds on."""
-        record: Record | None = self
-        while record is not None:
-            yield record
-            record = record.base
 
 
 @dataclass(slots=True, eq=False)
@@ -115,6 +55,7 @@ class Journal:
     _branches: dict[str, dict[int, Record]] = field(default_factory=lambda: {MAIN_BRANCH: {}})
     _references: dict[str, Record] = field(default_factory=dict)
     _needed: Counter[str] = field(default_factory=Counter)
+    _rewriting_since_ms: int | None = None
 
     def violated(self, what: str) -> NoReturn:
         """Ends the run: something is wrong."""
@@ -235,6 +176,8 @@ class Journal:
         snapshot_id = snapshot_id_of(name)
         if directory == "snapshot" and snapshot_id is not None:
             self._put_snapshot(path, branch, process)
+        elif path == self._marker_path and self._rewriting_since_ms is None:
+            self._rewriting_since_ms = self.scheduler.now_ms
 
     def saw_delete(self, path: str, process: Process) -> None:
         """A file is gone."""
@@ -249,6 +192,7 @@ class Journal:
             if path in self._references:
                 self.violated(f"{process.actor} deleted {path}, which nobody asked for")
         elif path == self._marker_path:
+            self._rewriting_since_ms = None
             self._check_gapless(branch)
         elif self._needed[path] > 0:
             holder = next(
@@ -354,7 +298,7 @@ class Journal:
         intent = self._intents[process.actor]
         if record in intent.records or (record.is_adrift and not intent.removes):
             self._refer_no_more(path, record, fate="taken back")
-        elif intent.removes in {"rolled back", "branch"}:
+        elif intent.removes in {"rolled back", "branch"} or self._goes_with_base(record, intent):
             self._refer_no_more(path, record, fate="rolled back")
         elif intent.removes == "expired" and (self._branches[branch] or self.rewriting):
             self._refer_no_more(path, record, fate="expired")
@@ -362,6 +306,16 @@ class Journal:
             self.violated(f"{process.actor} deleted {record}, which {branch} needs")
         if intent.removes != "branch":
             self._check_gapless(branch)
+
+    def _goes_with_base(self, record: Record, intent: Intent) -> bool:
+        """Whether a rollback that took what a snapshot builds on takes that snapshot next.
+
+        It was put when the rollback had listed already. Who fills the gap below it, having begun
+        before the rollback, finds that it follows nothing, and may delete it first.
+        """
+        since = self._rewriting_since_ms
+        is_left = record.base is not None and record.base.fate == "rolled back"
+        return is_left and since is not None and intent.started_ms <= since
 
     def _refer(self, path: str, record: Record) -> None:
         self.release(path)

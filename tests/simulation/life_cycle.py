@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from simulation.actors import Actor, Writer
-from simulation.journal import Intent
+from simulation.records import Intent
 from simulation.world import World
 
 

@@ -15,8 +15,9 @@ from lakebed.table.session import Effects, Session
 from lakebed.table.table import Table
 from simulation.contents import ContentsReader
 from simulation.faults import Process, Rates, SimFileIO
-from simulation.journal import Intent, Journal
+from simulation.journal import Journal
 from simulation.models import ACCOUNTS, DEPOSIT, Kind, Row, transferring
+from simulation.records import Intent
 from simulation.scheduler import Scheduler
 from support.effects import open_catalog
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
+from lakebed.spark.changelog_option import shown_by
+from lakebed.spark.conditions import spark_errors
 from lakebed.spark.lake import Lake, hidden_columns
 from lakebed.spark.names import quoted
 from lakebed.table.table import Table
@@ -43,6 +45,8 @@ class Hidden:
 
 def table_frame(lake: Lake, table: Table, options: Mapping[str, str] | None = None) -> DataFrame:
     """The rows of a table as a frame that also has what no star means."""
+    with spark_errors():
+        table, options = shown_by(table, options or {})
     frame = lake.read(table, options=options)
     columns = hidden_columns(table)
 
