@@ -2,7 +2,7 @@
 
 A Python Data Source: Spark asks it, in a process of its own on the driver, how far a micro-batch
 goes and which parts it has; tasks read the parts. Offsets are positions in the table
-(`table.streaming.position`), so a checkpoint of Paimon's own connector goes on here.
+(`table.streaming.position`), whose form is that of Paimon's own connector.
 
 A part holds all that the micro-batch reads of some buckets, in the order of the commits, so the
 changes of one key stay in their order as far as Spark keeps rows in order at all.

@@ -1,7 +1,8 @@
 """How far has a stream read?
 
-A position is kept in checkpoints under the names of Paimon's own Spark connector, and so is read by
-either: `{"snapshotId": 7, "index": 2, "scanSnapshot": false, "totalSplits": 3}`. Lakebed adds
+A position is kept in checkpoints under the names of Paimon's own Spark connector:
+`{"snapshotId": 7, "index": 2, "scanSnapshot": false, "totalSplits": 3}`. Either goes on from the
+other's after a snapshot that was read to its end; what a split is, they see otherwise. Lakebed adds
 `committedAt`, by which it knows a snapshot that took the place of the one that was read.
 """
 
@@ -51,6 +52,13 @@ class Position:
             raise InvalidArgumentError(
                 f"{dict(value)!r} is no position in a stream of a table: the checkpoint is of "
                 "another source. Start the query with a new checkpointLocation"
+            )
+        if total is None and index > _NOTHING:
+            raise InvalidArgumentError(
+                f"{dict(value)!r} does not say whether all of snapshot {snapshot_id} was read: the "
+                "checkpoint is of an older connector. Start the query with a new "
+                f"checkpointLocation and scan.snapshot-id = {snapshot_id + 1}, or {snapshot_id} "
+                "where some of it was not"
             )
         return cls(
             snapshot_id=snapshot_id,
