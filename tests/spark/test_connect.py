@@ -26,6 +26,7 @@ SUITES = (
     "test_max_partition",
     "test_session_options",
     "test_frames",
+    "test_frame_merge",
     "test_attachment",
     "test_bucketing",
     "test_source",

@@ -81,7 +81,6 @@ def test_what_lakebed_lacks_is_an_error(spark: SparkSession) -> None:
     writer = frame.write.mode("append")
     acts: list[Callable[[], object]] = [
         lambda: frame.writeTo("lake.db.lacking").overwrite(F.col("price") == 1),
-        lambda: frame.mergeInto("lake.db.lacking", F.expr("true")),
         lambda: writer.format("csv").saveAsTable("lake.db.lacking"),
         lambda: writer.bucketBy(2, "id").saveAsTable("lake.db.lacking", format="paimon"),
     ]

@@ -98,19 +98,20 @@ class ChangedTable:
         return self._placed_frame(list(self._files.values()), columns)
 
     def commit(
-        self, rows: DataFrame | None, gone: DataFrame | None, *, operation: Operation
+        self, rows: DataFrame | None, gone: Sequence[DataFrame] = (), *, operation: Operation
     ) -> Snapshot | None:
         """Writes rows, and takes others away.
 
         Args:
             rows: The rows, aligned; with a primary key, those that go are among them as -D.
-            gone: Places of the rows that go, without a primary key.
+            gone: Places of the rows that go, without a primary key. Several frames are not brought
+                together by Spark: over Spark Connect it fails where they are of one join.
             operation: What the user asked for.
         """
         with spark_errors(), length_errors():
             removing: list[CommitMessage] = []
             snapshot = self.base.snapshot
-            places = {} if gone is None or snapshot is None else _places(gone)
+            places = _places(gone) if gone and snapshot is not None else {}
             if snapshot is not None and places:
                 if self.parts.options.deletion_vectors_enabled:
                     removing = self._marked(snapshot, places)
@@ -199,9 +200,9 @@ class ChangedTable:
         return kept.drop(FILE_NUMBER, ROW_NUMBER)
 
 
-def _places(gone: DataFrame) -> dict[int, npt.NDArray[np.int64]]:
+def _places(gone: Sequence[DataFrame]) -> dict[int, npt.NDArray[np.int64]]:
     """The rows of each file, by its number."""
-    found = gone.select(FILE_NUMBER, ROW_NUMBER).toArrow()
+    found = pa.concat_tables([each.select(FILE_NUMBER, ROW_NUMBER).toArrow() for each in gone])
     numbers = found.column(FILE_NUMBER).to_numpy()
     rows = found.column(ROW_NUMBER).to_numpy()
     order = np.lexsort((rows, numbers))

@@ -58,11 +58,11 @@ def update(lake: Lake, statement: Update, given: Arguments) -> DataFrame | None:
     found = _found(changed, alias, condition, values=values, given=given)
     names_out = found.columns[: len(table.schema.names)]
     if table.primary_keys:
-        changed.commit(aligned(found, table, kind="+U"), None, operation=Operation.UPDATE)
+        changed.commit(aligned(found, table, kind="+U"), operation=Operation.UPDATE)
         return lake.empty()
     with held(found):
         new = aligned(found.select(*names_out), table, kind="+U")
-        changed.commit(new, found, operation=Operation.UPDATE)
+        changed.commit(new, [found], operation=Operation.UPDATE)
     return lake.empty()
 
 
@@ -87,9 +87,9 @@ def delete(lake: Lake, statement: Delete, given: Arguments) -> DataFrame | None:
         changed = ChangedTable.of(lake, table)
     found = _found(changed, alias, condition, values={}, given=given)
     if table.primary_keys:
-        changed.commit(aligned(found, table, kind="-D"), None, operation=Operation.DELETE)
+        changed.commit(aligned(found, table, kind="-D"), operation=Operation.DELETE)
     else:
-        changed.commit(None, found, operation=Operation.DELETE)
+        changed.commit(None, [found], operation=Operation.DELETE)
     return lake.empty()
 
 
