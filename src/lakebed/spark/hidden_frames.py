@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 
 from lakebed.spark.lake import Lake, hidden_columns
 from lakebed.spark.names import quoted
+from lakebed.spark.travel_options import travel_of
 from lakebed.table.table import Table
 
 _ATTRIBUTE = "_lakebed_hidden"
@@ -43,11 +44,12 @@ class Hidden:
 
 def table_frame(lake: Lake, table: Table, options: Mapping[str, str] | None = None) -> DataFrame:
     """The rows of a table as a frame that also has what no star means."""
-    frame = lake.read(table, options=options)
+    travel, others = travel_of(lake, options or {})
+    frame = lake.read(table, travel=travel, options=others)
     columns = hidden_columns(table)
 
     def wide(names: Sequence[str]) -> DataFrame:
-        return lake.read(table, options=options, hidden=names)
+        return lake.read(table, travel=travel, options=others, hidden=names)
 
     return _having(frame, Hidden(columns, wide)) if columns else frame
 

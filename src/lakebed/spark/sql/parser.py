@@ -8,6 +8,7 @@ from lakebed.spark.sql.analyzing import forms as analyzing
 from lakebed.spark.sql.clauses import (
     call_arguments,
     column_list,
+    condition_before_query,
     is_query,
     pattern,
     place,
@@ -176,11 +177,8 @@ def _drop_view(cursor: Cursor) -> Statement:
 
 
 def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
+    evolves = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
     is_overwrite = cursor.accept("OVERWRITE")
-    if not is_overwrite and cursor.accept("WITH", "SCHEMA", "EVOLUTION"):
-        cursor.expect("INTO")
-        cursor.accept("TABLE")
-        return Unsupported(operation="INSERT WITH SCHEMA EVOLUTION", target=cursor.names())
     if not is_overwrite:
         cursor.expect("INTO")
     if cursor.sees("DIRECTORY") or cursor.sees("LOCAL", "DIRECTORY"):
@@ -190,11 +188,14 @@ def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
     partition = static_partition(cursor) if cursor.accept("PARTITION") else {}
     if cursor.accept("IF", "NOT", "EXISTS"):
         return Unsupported(operation="INSERT OVERWRITE ... IF NOT EXISTS", target=name)
-    if cursor.accept("REPLACE"):
-        return Unsupported(operation="INSERT INTO ... REPLACE WHERE", target=name)
     is_by_name = cursor.accept("BY", "NAME")
+    replaced = None
+    if not is_overwrite and not partition and cursor.accept("REPLACE"):
+        if not cursor.accept("WHERE"):
+            return Unsupported(operation="INSERT INTO ... REPLACE ON and USING", target=name)
+        replaced = condition_before_query(cursor)
     columns = None
-    if not is_by_name and cursor.sees_symbol("(") and not is_query(cursor):
+    if not is_by_name and replaced is None and cursor.sees_symbol("(") and not is_query(cursor):
         columns = column_list(Cursor(cursor.parenthesized()))
     return Insert(
         name=name,
@@ -203,6 +204,8 @@ def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
         is_by_name=is_by_name,
         partition=partition,
         query=with_clause + cursor.rest(),
+        replaced=replaced,
+        evolves=evolves,
     )
 
 
