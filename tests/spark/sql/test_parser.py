@@ -27,6 +27,12 @@ from lakebed.spark.sql.statements import (
     Unsupported,
     Use,
 )
+from lakebed.spark.sql.unstored.statements import (
+    CreateFunction,
+    CreateView,
+    DropFunction,
+    RefreshFunction,
+)
 
 T = ("l", "d", "t")
 
@@ -188,10 +194,13 @@ def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
         ),
         ("ALTER TABLE l.d.t SET LOCATION '/x'", Unsupported(operation="ALTER TABLE SET", target=T)),
         ("ALTER TABLE l.d.t", Unsupported(operation="ALTER TABLE", target=T)),
-        (
-            "CREATE VIEW v AS SELECT 1",
-            Unsupported(operation="CREATE VIEW", target=("v",)),
-        ),
+        ("CREATE VIEW v AS SELECT 1", CreateView(name=("v",))),
+        ("CREATE OR REPLACE VIEW IF NOT EXISTS l.d.v AS TABLE u", CreateView(name=("l", "d", "v"))),
+        ("CREATE FUNCTION f(x INT) RETURNS INT RETURN x", CreateFunction(name=("f",))),
+        ("CREATE OR REPLACE FUNCTION d.f AS 'c'", CreateFunction(name=("d", "f"))),
+        ("CREATE TEMPORARY FUNCTION f AS 'c'", Query()),
+        ("DROP FUNCTION IF EXISTS f", DropFunction(name=("f",), if_exists=True)),
+        ("REFRESH FUNCTION l.d.f", RefreshFunction(name=("l", "d", "f"))),
         ("DROP VIEW v", DropView(name=("v",), if_exists=False)),
         ("DROP VIEW IF EXISTS l.d.v;", DropView(name=("l", "d", "v"), if_exists=True)),
         (

@@ -40,6 +40,7 @@ from lakebed.spark.sql.statements import (
 )
 from lakebed.spark.sql.tagging import forms as tagging
 from lakebed.spark.sql.tokens import TokenKind
+from lakebed.spark.sql.unstored import forms as unstored
 
 _DATABASE = ("DATABASE", "SCHEMA", "NAMESPACE")
 # The words between which and its target nothing but IF [NOT] EXISTS stands.
@@ -51,16 +52,12 @@ _TARGETED = (
     ("ALTER", "NAMESPACE"),
     ("COMMENT", "ON", "TABLE"),
     ("COMMENT", "ON", "DATABASE"),
-    ("CREATE", "VIEW"),
-    ("CREATE", "OR", "REPLACE", "VIEW"),
     ("LOAD", "DATA"),
     ("MSCK", "REPAIR", "TABLE"),
     ("MSCK", "TABLE"),
     ("REFRESH",),
     ("REPAIR", "TABLE"),
 )
-# What these make would come into a catalog of Spark's, while another is current.
-_IN_CURRENT = (("CREATE", "VIEW"), ("CREATE", "OR", "REPLACE", "VIEW"))
 
 
 def parse_statement(text: str) -> Statement:
@@ -91,7 +88,6 @@ def _targeted(cursor: Cursor) -> Statement:
             return Unsupported(
                 operation=" ".join(words),
                 target=cursor.names(),
-                is_explicit_only=words[0] in {"CREATE", "DROP"} and words not in _IN_CURRENT,
             )
     return Query()
 
@@ -269,6 +265,7 @@ _STATEMENTS: Forms = (
     *inspecting.FORMS,
     *row_changes.FORMS,
     *tagging.FORMS,
+    *unstored.FORMS,
     *((("CREATE", word), _create_database) for word in _DATABASE),
     *((("DROP", word), _drop_database) for word in _DATABASE),
     *((("SHOW", word + "S"), _show_databases) for word in _DATABASE),
