@@ -27,6 +27,8 @@ SUITES = (
     "test_session_options",
     "test_frames",
     "test_frame_merge",
+    "test_replace_where",
+    "test_tracked_changes",
     "test_attachment",
     "test_bucketing",
     "test_source",

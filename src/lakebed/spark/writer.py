@@ -130,6 +130,7 @@ def write_changed(  # noqa: PLR0917 - what is written, where, and who writes
     spark: SparkSession,
     *,
     base: WriteBase,
+    tracked: DataFrame | None = None,
     removing: Sequence[CommitMessage] = (),
     operation: Operation,
 ) -> Snapshot | None:
@@ -141,6 +142,7 @@ def write_changed(  # noqa: PLR0917 - what is written, where, and who writes
         registry: The session's registry.
         spark: The session.
         base: The table's state that the change was made from.
+        tracked: More rows, which bring ids and numbers along in columns of their own.
         removing: What takes rows away; its files are deleted when it cannot be committed.
         operation: What the user asked for.
 
@@ -152,6 +154,9 @@ def write_changed(  # noqa: PLR0917 - what is written, where, and who writes
     try:
         if frame is not None:
             messages += _written(frame, registry, parts=parts, base=base)
+        if tracked is not None:
+            brought = replace(base, writes=base.writes.tracked)
+            messages += _write_in_tasks(tracked, registry, parts=parts, base=brought)
         check_partitions(parts, messages)
     except BaseException:
         delete_written(parts, messages)

@@ -245,12 +245,14 @@ class _FrameMerge:
                 keys = self.table.primary_keys
                 new = self._texts(clause).items()
                 values |= {name: text for name, text in new if name not in keys}
+                values |= {name: quoted((_THERE, name)) for name in self.changed.brought}
                 kind = "+U"
             rows = self._valued(side, number, clause)
             made = rows.select(
                 *(F.expr(text).alias(f"_{index}") for index, text in enumerate(values.values()))
             )
-            yield aligned(made, self.table, columns=list(values), kind=kind, fills=self.fills)
+            table = self.changed.written if kind == "+U" else self.table
+            yield aligned(made, table, columns=list(values), kind=kind, fills=self.fills)
 
     def _valued(self, side: _Side, number: int, clause: Clause) -> DataFrame:
         """The rows of a clause: its values, and what is there and given as structs."""

@@ -285,11 +285,13 @@ class _Merge:
         if isinstance(clause, UpdateClause):
             kind = "+U"
             values |= {name: self._piece(text) for name, text in self._values(clause).items()}
+            values |= {name: quoted((there, name)) for name in self.changed.brought}
         elif isinstance(clause, InsertClause):
             values, kind = self._inserted(clause), "+I"
         text = ", ".join(f"{value} AS `_{index}`" for index, value in enumerate(values.values()))
         made = self.splicing.query(f"SELECT {text} FROM {{lakebed_rows}}", lakebed_rows=rows)
-        return aligned(made, self.table, columns=list(values), kind=kind, fills=self.fills)
+        table = self.changed.written if kind == "+U" else self.table
+        return aligned(made, table, columns=list(values), kind=kind, fills=self.fills)
 
     def _values(self, clause: UpdateClause) -> dict[str, str]:
         """What an UPDATE assigns, less the key that it says again."""

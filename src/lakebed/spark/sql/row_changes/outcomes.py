@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame
 
+from lakebed.format.row_tracking import ROW_ID
 from lakebed.format.snapshot import Operation
 from lakebed.spark.changed_table import ChangedTable
 from lakebed.spark.conditions import runtime_error
@@ -38,24 +39,31 @@ def commit_outcomes(
 
     Args:
         changed: The table.
-        rows: The rows of each clause, aligned.
+        rows: The rows of each clause, aligned; those that bring ids along have a column for them.
         gone: Places of the rows that go, without a primary key.
     """
-    new = None
-    if rows:
-        # Each clause brings all partitions of the pairs, most of them empty.
-        together = _together(changed.lake, rows)
-        new = together.coalesce(changed.lake.registry.parallelism(changed.lake.spark))
-    changed.commit(new, gone, operation=Operation.MERGE)
+    tracked = [each for each in rows if ROW_ID.name in each.columns]
+    new = [each for each in rows if ROW_ID.name not in each.columns]
+    changed.commit(
+        _together(changed.lake, new),
+        gone,
+        tracked=_together(changed.lake, tracked),
+        operation=Operation.MERGE,
+    )
 
 
-def _together(lake: Lake, rows: Sequence[DataFrame]) -> DataFrame:
-    """The rows of frames that have the same columns.
+def _together(lake: Lake, rows: Sequence[DataFrame]) -> DataFrame | None:
+    """The rows of frames that have the same columns; None for no frame.
 
     By a query, of which Spark Connect resolves each frame by itself: brought together by `union`,
     frames of one join would make it find none of the columns that are told by their frame.
     """
-    if len(rows) == 1:
-        return rows[0]
-    frames = {f"lakebed_rows_{index}": each for index, each in enumerate(rows)}
-    return lake.sql(" UNION ALL ".join(f"SELECT * FROM {{{name}}}" for name in frames), **frames)
+    if not rows:
+        return None
+    together = rows[0]
+    if len(rows) > 1:
+        frames = {f"lakebed_rows_{index}": each for index, each in enumerate(rows)}
+        text = " UNION ALL ".join(f"SELECT * FROM {{{name}}}" for name in frames)
+        together = lake.sql(text, **frames)
+    # Each clause brings all partitions of the pairs, most of them empty.
+    return together.coalesce(lake.registry.parallelism(lake.spark))
