@@ -97,6 +97,20 @@ def test_partitions_of_days_and_numbers_are_compared_as_such(spark: SparkSession
     assert [tuple(row) for row in found] == [(1, 9), (2, 10), (4, 8)]
 
 
+def test_a_table_without_partitions_is_replaced_as_a_whole_or_not_at_all(
+    spark: SparkSession,
+) -> None:
+    spark.sql("CREATE TABLE lake.db.whole (a INT)")
+    spark.sql("INSERT INTO lake.db.whole VALUES (1)")
+    spark.sql("INSERT INTO lake.db.whole REPLACE WHERE 1 = 1 VALUES (2)")
+    assert [row.a for row in spark.table("lake.db.whole").collect()] == [2]
+    with pytest.raises(AnalysisException, match="outside the partition 1 = 0"):
+        spark.sql("INSERT INTO lake.db.whole REPLACE WHERE 1 = 0 VALUES (3)")
+    with pytest.raises(AnalysisException, match=r"partitioned by \(none\)"):
+        spark.sql("INSERT INTO lake.db.whole REPLACE WHERE a = 2 VALUES (3)")
+    assert [row.a for row in spark.table("lake.db.whole").collect()] == [2]
+
+
 def test_insert_with_schema_evolution_adds_columns_by_name_alone(
     spark: SparkSession, table: str
 ) -> None:

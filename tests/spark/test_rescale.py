@@ -35,16 +35,19 @@ def test_partitions_that_are_chosen_get_another_bucket_count_and_keep_their_rows
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("given", "message"),
     [
-        ("'db.loose', 4", "no fixed buckets to rescale"),
-        ("'db.loose', 0, where => 'n = 1'", "no fixed buckets|bucket_num"),
+        (("'bucket' = '-1'", "4"), "no fixed buckets to rescale"),
+        (("'bucket' = '2', 'bucket-key' = 'n'", "0"), "bucket_num is 0"),
+        (("'bucket' = '2', 'bucket-key' = 'n'", "4, where => 'n = 1'"), "partition columns only"),
     ],
 )
-def test_a_table_without_fixed_buckets_is_refused(
-    spark: SparkSession, arguments: str, message: str
+def test_what_cannot_be_rescaled_is_refused(
+    spark: SparkSession, given: tuple[str, str], message: str
 ) -> None:
-    spark.sql("CREATE TABLE IF NOT EXISTS lake.db.loose (n INT)")
+    options, arguments = given
+    spark.sql(f"CREATE OR REPLACE TABLE lake.db.boxes (n INT) TBLPROPERTIES ({options})")
+    spark.sql("INSERT INTO lake.db.boxes VALUES (1)")
     with pytest.raises(AnalysisException, match=message) as caught:
-        spark.sql(f"CALL lake.sys.rescale({arguments})")
+        spark.sql(f"CALL lake.sys.rescale('db.boxes', {arguments})")
     assert caught.value.getCondition() == "LAKEBED_INVALID_ARGUMENT"

@@ -68,7 +68,7 @@ class ReplacedPartitions:
         found = cls(lake=lake, name=name, fields=fields, choose=choose, text=text)
         try:
             # Spark Connect looks at a frame when it is asked for its columns.
-            assert choose(found._frame(_nothing(fields))).columns
+            assert choose(found._frame(pa.array([], pa.binary()))).columns
         except AnalysisException:
             rows = lake.read(table).alias(name.table)
             assert choose(rows).columns
@@ -84,8 +84,7 @@ class ReplacedPartitions:
         """True where Spark says that the condition is."""
         mask = np.zeros(len(partitions), np.bool_)
         if len(partitions):
-            values = self._frame(partition_table(partitions, self.fields))
-            numbers = self.choose(values).select(_NUMBER).toArrow().column(_NUMBER)
+            numbers = self.choose(self._frame(partitions)).select(_NUMBER).toArrow().column(_NUMBER)
             mask[numbers.to_numpy()] = True
         return mask
 
@@ -93,14 +92,11 @@ class ReplacedPartitions:
         """The condition."""
         return self.text
 
-    def _frame(self, values: pa.Table) -> DataFrame:
+    def _frame(self, partitions: ArrowArray) -> DataFrame:
+        """The values of partitions, and their numbers: without columns they are no less."""
         schema = to_spark_schema(self.fields).add(_NUMBER, LongType(), nullable=False)
-        numbered = values.append_column(_NUMBER, pa.array(range(values.num_rows), pa.int64()))
-        arrow = numbered.cast(to_arrow_schema(schema))
+        columns = partition_table(partitions, self.fields).columns
+        numbers = pa.array(range(len(partitions)), pa.int64())
+        arrow = pa.table([*columns, numbers], names=schema.names).cast(to_arrow_schema(schema))
         frame = self.lake.spark.createDataFrame(arrow, schema)
         return frame.alias(self.name.table)
-
-
-def _nothing(fields: tuple[DataField, ...]) -> pa.Table:
-    """No partition."""
-    return partition_table(pa.array([], pa.binary()), fields)
