@@ -81,6 +81,14 @@ def test_a_table_is_known_by_its_name_and_the_ends_of_it(
     assert rows(spark) == [(1, 10, "a"), (2, -180, "b"), (3, 30, "c")]
 
 
+def test_a_column_of_the_source_may_be_called_as_the_database_is(spark: SparkSession) -> None:
+    made(spark)
+    source = spark.createDataFrame([(2, "DB")], "id INT, db STRING").alias("s")
+    merge = source.mergeInto("lake.db.stock", F.col("lake.db.stock.id") == F.col("s.id"))
+    merge.whenMatched(F.col("db") == "DB").update({"note": F.col("db")}).merge()
+    assert rows(spark)[1] == (2, 20, "DB")
+
+
 def test_a_frame_of_the_table_itself_is_merged_into_it(spark: SparkSession, target: str) -> None:
     own = spark.table(target).where("id > 2").withColumn("total", F.col("total") + 1)
     merge = own.mergeInto(target, F.col("stock.id") == own["id"])

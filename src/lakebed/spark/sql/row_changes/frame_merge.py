@@ -14,6 +14,7 @@ one of that name. The whole name works since the rows have a struct of that shap
 where some column mentions it.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -83,12 +84,16 @@ def _is_star(clause: Clause) -> bool:
 def _named(changed: ChangedTable, statement: FrameMerge) -> DataFrame:
     """The rows of the table under the names that columns use for it."""
     name, columns = statement.name, changed.table.schema.names
-    mentioned = " ".join(str(column) for column in _columns_of(statement)).lower()
+    mentioned = " ".join(str(column) for column in _columns_of(statement)).replace("`", "")
     taken = {column.lower() for column in columns}
     rows = changed.frame(columns).select(_STAR, F.expr("true").alias(_IS_THERE))
     inner = F.struct(*(F.col(quoted((each,))) for each in columns)).alias(name.table)
+    path = name.table
     for outer in (name.database, name.catalog):
-        if outer.lower() in mentioned and outer.lower() not in taken:
+        path = f"{outer}.{path}"
+        # Only where it stands there, since the source may have a column that is called like it.
+        is_used = re.search(rf"(?<![\w.]){re.escape(path)}\.", mentioned, re.IGNORECASE)
+        if is_used and outer.lower() not in taken:
             rows = rows.select(_STAR, F.struct(inner).alias(outer))
         inner = F.struct(inner).alias(outer)
     return rows.alias(name.table)
