@@ -80,8 +80,6 @@ def test_what_lakebed_lacks_is_an_error(spark: SparkSession) -> None:
     frame.writeTo("lake.db.lacking").create()
     writer = frame.write.mode("append")
     acts: list[Callable[[], object]] = [
-        lambda: frame.writeTo("lake.db.lacking").overwrite(F.col("price") == 1),
-        lambda: frame.mergeInto("lake.db.lacking", F.expr("true")),
         lambda: writer.format("csv").saveAsTable("lake.db.lacking"),
         lambda: writer.bucketBy(2, "id").saveAsTable("lake.db.lacking", format="paimon"),
     ]
@@ -107,6 +105,38 @@ def test_a_path_is_read_and_written_by_format(spark: SparkSession, tmp_path: Pat
     with pytest.raises(AnalysisException) as missing:
         spark.read.format("paimon").load((tmp_path / "db.db" / "nothing").as_uri())
     assert missing.value.getCondition() == "TABLE_OR_VIEW_NOT_FOUND"
+
+
+def test_a_reader_takes_the_version_and_the_time_of_a_table(spark: SparkSession) -> None:
+    items(spark, 0, 1).writeTo("lake.db.aged").create()
+    items(spark, 1, 2).writeTo("lake.db.aged").append()
+    spark.sql("ALTER TABLE lake.db.aged CREATE TAG first AS OF VERSION 1")
+    path = spark.sql("SHOW TBLPROPERTIES lake.db.aged ('path')").collect()[0].value
+    first = load_table(path).snapshots()[0]
+    moment = spark.sql(f"SELECT CAST(timestamp_millis({first.time_millis}) AS STRING)").first()
+    assert moment is not None
+    assert ids(spark.read.option("versionAsOf", 1).table("lake.db.aged")) == [0]
+    assert ids(spark.read.option("VERSIONASOF", "first").table("lake.db.aged")) == [0]
+    assert ids(spark.read.format("paimon").option("timestampAsOf", moment[0]).load(path)) == [0]
+    old = spark.read.option("versionAsOf", "1").table("lake.db.aged")
+    assert [row.id for row in old.select("id", "__paimon_bucket").collect()] == [0]
+
+
+@pytest.mark.parametrize(
+    ("options", "condition"),
+    [
+        ({"versionAsOf": "1", "timestampAsOf": "2026-01-01"}, "INVALID_TIME_TRAVEL_SPEC"),
+        ({"timestampAsOf": "soon"}, "INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.OPTION"),
+        ({"versionAsOf": "1", "scan.version": "1"}, "LAKEBED_INVALID_ARGUMENT"),
+    ],
+)
+def test_a_point_that_cannot_be_read_is_an_error(
+    spark: SparkSession, options: dict[str, str], condition: str
+) -> None:
+    spark.sql("CREATE TABLE IF NOT EXISTS lake.db.pointed (id INT)")
+    with pytest.raises(AnalysisException) as caught:
+        spark.read.options(**options).table("lake.db.pointed")
+    assert caught.value.getCondition() == condition
 
 
 def test_a_table_can_be_made_at_any_path(spark: SparkSession, tmp_path: Path) -> None:

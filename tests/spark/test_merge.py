@@ -295,6 +295,6 @@ def test_a_merge_with_an_open_transaction_of_others_is_refused_and_loses_nothing
     found = changed.frame(["id", "v"]).where("id = 1")
     spark.sql("DELETE FROM lake.db.raced WHERE id = 1")
     with pytest.raises(AnalysisException) as caught:
-        changed.commit(None, found, operation=Operation.DELETE)
+        changed.commit(None, [found], operation=Operation.DELETE)
     assert caught.value.getCondition() == "LAKEBED_COMMIT_CONFLICT"
     assert rows(spark, "lake.db.raced") == [(2, 2)]

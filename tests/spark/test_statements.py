@@ -302,8 +302,28 @@ def test_what_is_sparks_stays_so_while_a_catalog_is_current(spark: SparkSession)
         assert [tuple(row) for row in frame.collect()] == [(1,)]
         assert rows(spark, "TABLE only") == [(1,)]
         assert ("Function: abs",) in rows(spark, "DESCRIBE FUNCTION abs")
-        # It would come into Spark's own catalog, which is not the current one.
-        unsupported = "UNSUPPORTED_FEATURE.TABLE_OPERATION"
-        assert condition(spark, "CREATE VIEW astray AS SELECT 1") == unsupported
     finally:
         spark.sql("USE spark_catalog.default")
+
+
+def test_views_and_functions_do_not_go_astray_into_sparks_catalog(spark: SparkSession) -> None:
+    lacks = "MISSING_CATALOG_ABILITY"
+    spark.sql("CREATE OR REPLACE TEMPORARY VIEW astray AS SELECT 1 AS id")
+    spark.sql("CREATE FUNCTION default.kept(x INT) RETURNS INT RETURN x + 1")
+    try:
+        spark.sql("USE lake.db")
+        assert condition(spark, "CREATE VIEW astray AS SELECT 1") == f"{lacks}.VIEWS"
+        create = "CREATE FUNCTION astray(x INT) RETURNS INT RETURN x"
+        assert condition(spark, create) == f"{lacks}.CREATE_FUNCTION"
+        assert condition(spark, "DROP FUNCTION kept") == "ROUTINE_NOT_FOUND"
+        spark.sql("DROP FUNCTION IF EXISTS default.kept")
+        spark.sql("CREATE TEMPORARY FUNCTION doubled(x INT) RETURNS INT RETURN x * 2")
+        assert rows(spark, "SELECT doubled(2)") == [(4,)]
+        spark.sql("DROP TEMPORARY FUNCTION doubled")
+    finally:
+        spark.sql("USE spark_catalog.default")
+    assert condition(spark, "CREATE FUNCTION lake.db.f AS 'c'") == f"{lacks}.CREATE_FUNCTION"
+    assert condition(spark, "CREATE VIEW lake.db.v AS SELECT 1") == f"{lacks}.VIEWS"
+    assert rows(spark, "SELECT default.kept(1)") == [(2,)]
+    assert not spark.catalog.functionExists("default.astray")
+    spark.sql("DROP FUNCTION default.kept")

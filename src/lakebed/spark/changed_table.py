@@ -8,7 +8,7 @@ All of it is one commit, which is refused where others changed the same files me
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
-from lakebed.errors import UnsupportedError
 from lakebed.format.predicate.expressions import Expression
+from lakebed.format.row_tracking import ROW_ID, TRACKING_FIELDS, tracked_schema
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.lsm.section_plan import Mask
 from lakebed.spark.conditions import spark_errors
@@ -31,6 +31,8 @@ from lakebed.spark.writer import write_changed, write_unique
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.planning.split import Split, SplitFile
 from lakebed.table.reading.placed_rows import FILE_NUMBER, ROW_NUMBER, PlacedReader
+from lakebed.table.reading.row_tracking import RowTrackingReader, TrackedRows, tracked_files
+from lakebed.table.reading.scan import Scan
 from lakebed.table.reading.scan_source import SnapshotSource
 from lakebed.table.row_marks import mark_rows
 from lakebed.table.row_rewrites import removal
@@ -70,16 +72,8 @@ class ChangedTable:
             lake: The session.
             table: The table.
             where: Which of its rows the statement may be about; None for all.
-
-        Raises:
-            UnsupportedError: Rows have ids that a rewrite by Spark would lose.
         """
         parts = table.parts()
-        if not table.primary_keys and parts.options.row_tracking_enabled:
-            raise UnsupportedError(
-                f"{table.name}: rows of a table with row-tracking.enabled are not changed by this"
-                " statement; Table.update and Table.delete change them"
-            )
         return cls(lake, table, parts, parts.write_base(), where)
 
     @property
@@ -87,8 +81,28 @@ class ChangedTable:
         """The columns by which a row is known."""
         return list(self.table.primary_keys) or [FILE_NUMBER, ROW_NUMBER]
 
+    @property
+    def is_tracked(self) -> bool:
+        """Whether rows have ids, which they keep."""
+        return not self.table.primary_keys and self.parts.options.row_tracking_enabled
+
+    @property
+    def brought(self) -> list[str]:
+        """The columns that a changed row brings along beside its own: its id, where it has one.
+
+        What it lacks then is the number of the snapshot that changes it.
+        """
+        return [ROW_ID.name] if self.is_tracked else []
+
+    @property
+    def written(self) -> Table:
+        """The table with all columns of changed rows."""
+        if not self.is_tracked:
+            return self.table
+        return replace(self.table, schema=tracked_schema(self.table.schema))
+
     def frame(self, columns: Sequence[str]) -> DataFrame:
-        """Rows of the table, with their places where it has no primary key.
+        """Rows of the table, with their places, and ids, where it has no primary key.
 
         Args:
             columns: Which columns, those of the primary key among them.
@@ -98,32 +112,43 @@ class ChangedTable:
         return self._placed_frame(list(self._files.values()), columns)
 
     def commit(
-        self, rows: DataFrame | None, gone: DataFrame | None, *, operation: Operation
+        self,
+        rows: DataFrame | None,
+        gone: Sequence[DataFrame] = (),
+        *,
+        tracked: DataFrame | None = None,
+        operation: Operation,
     ) -> Snapshot | None:
         """Writes rows, and takes others away.
 
         Args:
             rows: The rows, aligned; with a primary key, those that go are among them as -D.
-            gone: Places of the rows that go, without a primary key.
+            gone: Places of the rows that go, without a primary key. Several frames are not brought
+                together by Spark: over Spark Connect it fails where they are of one join.
+            tracked: Changed rows that bring their ids along, as rows of `written`.
             operation: What the user asked for.
         """
         with spark_errors(), length_errors():
             removing: list[CommitMessage] = []
             snapshot = self.base.snapshot
-            places = {} if gone is None or snapshot is None else _places(gone)
+            places = _places(gone) if gone and snapshot is not None else {}
             if snapshot is not None and places:
                 if self.parts.options.deletion_vectors_enabled:
                     removing = self._marked(snapshot, places)
                 else:
                     removing = removal(self.parts, snapshot, set(self._paths(places)))
                     kept = self._kept(places)
-                    rows = kept if rows is None else rows.unionByName(kept)
+                    if self.is_tracked:
+                        tracked = _both(tracked, kept)
+                    else:
+                        rows = _both(rows, kept)
             return write_changed(
                 rows,
                 self.parts,
                 self.lake.registry,
                 self.lake.spark,
                 base=self.base,
+                tracked=tracked,
                 removing=removing,
                 operation=operation,
             )
@@ -165,16 +190,26 @@ class ChangedTable:
         return {path: number for number, path in enumerate(self._files)}
 
     def _placed_frame(self, files: Sequence[SplitFile], columns: Sequence[str]) -> DataFrame:
-        fields = to_spark_schema([self.table.schema.field(name) for name in columns]).fields
+        own = [self.table.schema.field(name) for name in columns]
+        fields = to_spark_schema([*own, *(TRACKING_FIELDS if self.is_tracked else ())]).fields
         schema = StructType([*fields, *_PLACE])
         if not files:
             return self.lake.spark.createDataFrame([], schema)
         scan = self.parts.scan(SnapshotSource(snapshot=self.base.snapshot), columns=columns)
-        reader = PlacedReader(reader=scan.reader, numbers=self._numbers)
+        rows = self._tracked(scan) if self.is_tracked else scan.reader
+        reader = PlacedReader(reader=rows, numbers=self._numbers)
         splits = [Split.of_file(file) for file in files]
         return split_frame(
             self.lake.spark, self.lake.registry, splits, reader=reader, schema=schema
         )
+
+    def _tracked(self, scan: Scan) -> RowTrackingReader:
+        """What reads the rows of a scan with their ids."""
+        columns = (*scan.reader.columns, *(field.name for field in TRACKING_FIELDS))
+        form = TrackedRows(columns=columns, predicate=None)
+        snapshot = self.base.snapshot
+        files = {} if snapshot is None else tracked_files(scan.planner, snapshot)
+        return form.reader(scan.reader, files)
 
     def _paths(self, places: Places) -> list[str]:
         paths = list(self._files)
@@ -199,9 +234,13 @@ class ChangedTable:
         return kept.drop(FILE_NUMBER, ROW_NUMBER)
 
 
-def _places(gone: DataFrame) -> dict[int, npt.NDArray[np.int64]]:
+def _both(rows: DataFrame | None, kept: DataFrame) -> DataFrame:
+    return kept if rows is None else rows.unionByName(kept)
+
+
+def _places(gone: Sequence[DataFrame]) -> dict[int, npt.NDArray[np.int64]]:
     """The rows of each file, by its number."""
-    found = gone.select(FILE_NUMBER, ROW_NUMBER).toArrow()
+    found = pa.concat_tables([each.select(FILE_NUMBER, ROW_NUMBER).toArrow() for each in gone])
     numbers = found.column(FILE_NUMBER).to_numpy()
     rows = found.column(ROW_NUMBER).to_numpy()
     order = np.lexsort((rows, numbers))

@@ -1,17 +1,19 @@
 """What stands in front of the methods of DataFrame readers and writers?"""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
 
 from lakebed.spark import frames
 from lakebed.spark.calls import Calls, calls_of
-from lakebed.spark.conditions import unsupported_operation
 from lakebed.spark.hidden_frames import HIDDEN, table_frame
 from lakebed.spark.lake import Lake, find_lake
 from lakebed.spark.names import TableName
 from lakebed.spark.session_patches import Method, Patch
+from lakebed.spark.sql.row_changes.frame_merge import merge_frame
+from lakebed.spark.sql.row_changes.frame_statements import FrameMerge, FrameMergeWriter
 
 
 def _frame_write(original: Method) -> Method:
@@ -37,9 +39,10 @@ def _frame_merge_into(original: Method) -> Method:
     def merge_into(self: DataFrame, table: str, condition: Column) -> object:
         lake = find_lake(self.sparkSession)
         name = lake.resolve_text(table) if lake is not None else None
-        if name is not None:
-            raise unsupported_operation("mergeInto", str(name))
-        return original(self, table, condition)
+        if lake is None or name is None:
+            return original(self, table, condition)
+        statement = FrameMerge(name=name, source=self, condition=condition)
+        return FrameMergeWriter(statement, partial(merge_frame, lake))
 
     return merge_into
 

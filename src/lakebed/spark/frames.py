@@ -17,6 +17,7 @@ from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName
 from lakebed.spark.new_table import NewTable
 from lakebed.spark.places import Place
+from lakebed.spark.replaced_partitions import ReplacedPartitions
 from lakebed.spark.types import to_table_schema
 from lakebed.table.table import Table
 
@@ -110,10 +111,16 @@ def append(lake: Lake, calls: Calls, name: TableName) -> None:
 def overwrite(  # noqa: PLR0917 - the arguments of every action, then its own
     lake: Lake, calls: Calls, name: TableName, condition: Column | str
 ) -> None:
-    """`writeTo(name).overwrite(condition)`; the condition is true for every row."""
-    if lake.read(lake.load(name)).select(condition).columns != ["true"]:
-        raise unsupported_operation("overwrite by a condition other than true", str(name))
-    _write_to(lake, calls, name, mode="overwrite")
+    """`writeTo(name).overwrite(condition)`: of partition columns, or true for every row."""
+    _refuse_unsupported(calls, str(name))
+    _refuse_other_format(calls, str(name))
+    table = _existing(lake, calls, name)
+    replaced = None
+    if lake.read(table).alias(name.table).select(condition).columns != ["true"]:
+        replaced = ReplacedPartitions.of(
+            lake, name, table, lambda rows: rows.where(condition), text=str(condition)
+        )
+    _write(lake, calls, table, mode="overwrite", replaced=replaced)
 
 
 def overwrite_partitions(lake: Lake, calls: Calls, name: TableName) -> None:
@@ -207,10 +214,17 @@ def _write_to(lake: Lake, calls: Calls, name: TableName, *, mode: WriteMode) -> 
     _write(lake, calls, _existing(lake, calls, name), mode=mode)
 
 
-def _write(lake: Lake, calls: Calls, table: Table, *, mode: WriteMode) -> None:
+def _write(
+    lake: Lake,
+    calls: Calls,
+    table: Table,
+    *,
+    mode: WriteMode,
+    replaced: ReplacedPartitions | None = None,
+) -> None:
     """Writes the rows by name, to a schema that is changed first where that is asked for."""
     rows, table = onto_table(lake, _frame(calls), table, options=calls.options)
-    lake.write(rows, table, mode=_for_table(mode, table))
+    lake.write(rows, table, mode=_for_table(mode, table), partition=replaced)
 
 
 def _for_table(mode: WriteMode, table: Table) -> WriteMode:

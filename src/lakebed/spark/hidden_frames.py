@@ -15,6 +15,7 @@ from lakebed.spark.changelog_option import shown_by
 from lakebed.spark.conditions import spark_errors
 from lakebed.spark.lake import Lake, hidden_columns
 from lakebed.spark.names import quoted
+from lakebed.spark.travel_options import travel_of
 from lakebed.table.table import Table
 
 _ATTRIBUTE = "_lakebed_hidden"
@@ -45,13 +46,14 @@ class Hidden:
 
 def table_frame(lake: Lake, table: Table, options: Mapping[str, str] | None = None) -> DataFrame:
     """The rows of a table as a frame that also has what no star means."""
+    travel, others = travel_of(lake, options or {})
     with spark_errors():
-        table, options = shown_by(table, options or {})
-    frame = lake.read(table, options=options)
+        table, others = shown_by(table, others)
+    frame = lake.read(table, travel=travel, options=others)
     columns = hidden_columns(table)
 
     def wide(names: Sequence[str]) -> DataFrame:
-        return lake.read(table, options=options, hidden=names)
+        return lake.read(table, travel=travel, options=others, hidden=names)
 
     return _having(frame, Hidden(columns, wide)) if columns else frame
 

@@ -32,6 +32,7 @@ from lakebed.spark.reader import scan_frame
 from lakebed.spark.registry import Registry, find_registry
 from lakebed.spark.types import to_arrow_schema
 from lakebed.spark.writer import write_frame, write_replacement
+from lakebed.table.metadata.partitions import PartitionFilter
 from lakebed.table.reading.located_rows import PLACE_COLUMNS, TRACKING_COLUMNS, located
 from lakebed.table.reading.scan import Scan
 from lakebed.table.table import Table
@@ -241,7 +242,7 @@ class Lake:
         table: Table,
         *,
         mode: Literal["append", "overwrite", "dynamic"] = "append",
-        partition: Mapping[str, object] | None = None,
+        partition: Mapping[str, object] | PartitionFilter | None = None,
         is_small: bool = False,
         operation: Operation | None = None,
         user: str | None = None,

@@ -16,7 +16,7 @@ from typing import Literal
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
-from lakebed.errors import LakebedError, StorageError
+from lakebed.errors import StorageError
 from lakebed.format.paths import POSTPONE_BUCKET
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.spark.adoption import Staging, adopt
@@ -32,6 +32,7 @@ from lakebed.spark.worker import WriteRows
 from lakebed.spark.workers import check_workers
 from lakebed.table.committing import commit, delete_written
 from lakebed.table.compaction.after_write import compact_written
+from lakebed.table.metadata.partitions import PartitionFilter
 from lakebed.table.partition_life.after_write import age_partitions, check_partitions
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.replacing import Replacement
@@ -44,7 +45,7 @@ from lakebed.table.writing.cross_partition import CrossPartitionBuckets
 from lakebed.table.writing.local_merge import LocalMerge
 from lakebed.table.writing.rows_writer import RowsWriter
 
-Overwrite = Mapping[str, object] | Literal["dynamic"] | None
+Overwrite = Mapping[str, object] | Literal["dynamic"] | PartitionFilter | None
 
 # What Spark was told of a file's size is a guess; this many times the target is too much.
 _OVERSIZED = 2
@@ -89,7 +90,8 @@ def write_frame(
         table: The table.
         registry: The session's registry.
         overwrite: With `is_overwrite`, what to replace: None the whole table, values of partition
-            columns those partitions, `"dynamic"` those that the rows are in.
+            columns those partitions, `"dynamic"` those that the rows are in, a filter those that
+            it keeps.
         is_overwrite: Whether rows are replaced.
         is_small: Whether the rows can be written here in the driver.
         operation: What the user asked for; None for a write or an overwrite.
@@ -131,6 +133,7 @@ def write_changed(  # noqa: PLR0917 - what is written, where, and who writes
     spark: SparkSession,
     *,
     base: WriteBase,
+    tracked: DataFrame | None = None,
     removing: Sequence[CommitMessage] = (),
     operation: Operation,
 ) -> Snapshot | None:
@@ -142,6 +145,7 @@ def write_changed(  # noqa: PLR0917 - what is written, where, and who writes
         registry: The session's registry.
         spark: The session.
         base: The table's state that the change was made from.
+        tracked: More rows, which bring ids and numbers along in columns of their own.
         removing: What takes rows away; its files are deleted when it cannot be committed.
         operation: What the user asked for.
 
@@ -153,6 +157,9 @@ def write_changed(  # noqa: PLR0917 - what is written, where, and who writes
     try:
         if frame is not None:
             messages += _written(frame, registry, parts=parts, base=base)
+        if tracked is not None:
+            brought = replace(base, writes=base.writes.tracked)
+            messages += _write_in_tasks(tracked, registry, parts=parts, base=brought)
         check_partitions(parts, messages)
     except BaseException:
         delete_written(parts, messages)
@@ -305,7 +312,7 @@ def commit_written(
         replaced = overwrite_changes(
             parts, messages, partition=overwrite, operation=operation or Operation.OVERWRITE
         )
-    except LakebedError:
+    except BaseException:
         delete_written(parts, messages)
         raise
     return commit(parts, replaced, messages, user=user, identifier=identifier)

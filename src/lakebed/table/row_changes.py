@@ -146,7 +146,7 @@ def overwrite_changes(
     parts: TableParts,
     messages: Sequence[CommitMessage],
     *,
-    partition: PartitionChoice,
+    partition: PartitionChoice | PartitionFilter,
     operation: Operation,
     is_dynamic: bool = False,
 ) -> OverwriteChanges:
@@ -156,7 +156,7 @@ def overwrite_changes(
         parts: The table.
         messages: What was written.
         partition: What to replace: None the whole table, values of partition columns those
-            partitions, `"dynamic"` those that the files are in.
+            partitions, `"dynamic"` those that the files are in, a filter those that it keeps.
         operation: What the user asked for.
         is_dynamic: Whether only partitions that the files are in are replaced in any case.
 
@@ -173,11 +173,11 @@ def overwrite_changes(
         )
     partitions: PartitionFilter = PartitionsAmong(rows)
     if partition != "dynamic":
-        named = partition_filter(converted_spec(partition or {}, parts.schema), parts.schema)
+        named = _named(parts, partition)
         if rows and not named.keep(pa.array(sorted(rows), pa.binary())).all():
+            shown = dict(partition) if isinstance(partition, Mapping) else partition
             raise InvalidDataError(
-                f"some rows are outside the partition {dict(partition or {})} to overwrite; "
-                "nothing was written"
+                f"some rows are outside the partition {shown} to overwrite; nothing was written"
             )
         partitions = partitions if is_dynamic else named
     return OverwriteChanges(
@@ -187,6 +187,15 @@ def overwrite_changes(
         partitions=partitions,
         is_unaware=is_unaware(parts),
     )
+
+
+def _named(
+    parts: TableParts, partition: Mapping[str, object] | PartitionFilter | None
+) -> PartitionFilter:
+    """The partitions that are replaced."""
+    if partition is None or isinstance(partition, Mapping):
+        return partition_filter(converted_spec(partition or {}, parts.schema), parts.schema)
+    return partition
 
 
 def drop_partitions(parts: TableParts, specs: Sequence[Mapping[str, object]]) -> Snapshot | None:

@@ -27,6 +27,12 @@ from lakebed.spark.sql.statements import (
     Unsupported,
     Use,
 )
+from lakebed.spark.sql.unstored.statements import (
+    CreateFunction,
+    CreateView,
+    DropFunction,
+    RefreshFunction,
+)
 
 T = ("l", "d", "t")
 
@@ -122,6 +128,22 @@ def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
         ("INSERT INTO l.d.t (SELECT 1)", insert("(SELECT 1)")),
         ("INSERT INTO l.d.t BY NAME SELECT 1 a", insert("SELECT 1 a", is_by_name=True)),
         (
+            "INSERT INTO l.d.t REPLACE WHERE a IS DISTINCT FROM (SELECT 1) AND b = 'x' VALUES (1)",
+            insert("VALUES (1)", replaced="a IS DISTINCT FROM (SELECT 1) AND b = 'x'"),
+        ),
+        (
+            "WITH w AS (SELECT 1 a) INSERT INTO l.d.t BY NAME REPLACE WHERE a = 1 FROM w",
+            insert("WITH w AS (SELECT 1 a) FROM w", replaced="a = 1", is_by_name=True),
+        ),
+        (
+            "INSERT INTO l.d.t REPLACE USING (a) SELECT 1",
+            Unsupported(operation="INSERT INTO ... REPLACE ON and USING", target=T),
+        ),
+        (
+            "INSERT WITH SCHEMA EVOLUTION INTO TABLE l.d.t BY NAME SELECT 1 a",
+            insert("SELECT 1 a", is_by_name=True, evolves=True),
+        ),
+        (
             "INSERT OVERWRITE l.d.t PARTITION (a = 'x', b) TABLE u",
             insert("TABLE u", is_overwrite=True, partition={"a": "'x'", "b": None}),
         ),
@@ -172,10 +194,13 @@ def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
         ),
         ("ALTER TABLE l.d.t SET LOCATION '/x'", Unsupported(operation="ALTER TABLE SET", target=T)),
         ("ALTER TABLE l.d.t", Unsupported(operation="ALTER TABLE", target=T)),
-        (
-            "CREATE VIEW v AS SELECT 1",
-            Unsupported(operation="CREATE VIEW", target=("v",)),
-        ),
+        ("CREATE VIEW v AS SELECT 1", CreateView(name=("v",))),
+        ("CREATE OR REPLACE VIEW IF NOT EXISTS l.d.v AS TABLE u", CreateView(name=("l", "d", "v"))),
+        ("CREATE FUNCTION f(x INT) RETURNS INT RETURN x", CreateFunction(name=("f",))),
+        ("CREATE OR REPLACE FUNCTION d.f AS 'c'", CreateFunction(name=("d", "f"))),
+        ("CREATE TEMPORARY FUNCTION f AS 'c'", Query()),
+        ("DROP FUNCTION IF EXISTS f", DropFunction(name=("f",), if_exists=True)),
+        ("REFRESH FUNCTION l.d.f", RefreshFunction(name=("l", "d", "f"))),
         ("DROP VIEW v", DropView(name=("v",), if_exists=False)),
         ("DROP VIEW IF EXISTS l.d.v;", DropView(name=("l", "d", "v"), if_exists=True)),
         (
@@ -213,6 +238,7 @@ def test_texts_become_statements(text: str, expected: Statement) -> None:
         "CREATE TABLE l.d.t TBLPROPERTIES ('a' = 1, 'a' = 2)",
         "DROP DATABASE l.d WHATEVER",
         "INSERT INTO",
+        "INSERT INTO l.d.t REPLACE WHERE a = 1",
         "DELETE FROM l.d.t WHERE",
         "CALL l.sys.compact",
         "CALL l.sys.compact(x = 1)",

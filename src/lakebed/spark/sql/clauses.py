@@ -9,6 +9,21 @@ from lakebed.spark.sql.tokens import TokenKind
 _QUERY_START = ("SELECT", "WITH", "FROM", "TABLE", "VALUES")
 
 
+def condition_before_query(cursor: Cursor) -> str:
+    """The text up to the first word of a query, outside of parentheses."""
+    first, last = cursor.peek(), None
+    depth = 0
+    while (token := cursor.peek()) is not None:
+        is_compared = last is not None and last.is_word("DISTINCT")
+        if depth == 0 and token.is_word(*_QUERY_START) and not is_compared:
+            break
+        depth += token.is_symbol("(") - token.is_symbol(")")
+        last = cursor.take()
+    if first is None or last is None or cursor.at_end:
+        raise cursor.error()
+    return cursor.text[first.start : last.end]
+
+
 def partition_columns(cursor: Cursor) -> tuple[tuple[str, str], ...]:
     """PARTITIONED BY: names, each with its type where it is defined here."""
     inner = Cursor(cursor.parenthesized())

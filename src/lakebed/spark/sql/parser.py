@@ -8,6 +8,7 @@ from lakebed.spark.sql.analyzing import forms as analyzing
 from lakebed.spark.sql.clauses import (
     call_arguments,
     column_list,
+    condition_before_query,
     is_query,
     pattern,
     place,
@@ -39,6 +40,7 @@ from lakebed.spark.sql.statements import (
 )
 from lakebed.spark.sql.tagging import forms as tagging
 from lakebed.spark.sql.tokens import TokenKind
+from lakebed.spark.sql.unstored import forms as unstored
 
 _DATABASE = ("DATABASE", "SCHEMA", "NAMESPACE")
 # The words between which and its target nothing but IF [NOT] EXISTS stands.
@@ -50,16 +52,12 @@ _TARGETED = (
     ("ALTER", "NAMESPACE"),
     ("COMMENT", "ON", "TABLE"),
     ("COMMENT", "ON", "DATABASE"),
-    ("CREATE", "VIEW"),
-    ("CREATE", "OR", "REPLACE", "VIEW"),
     ("LOAD", "DATA"),
     ("MSCK", "REPAIR", "TABLE"),
     ("MSCK", "TABLE"),
     ("REFRESH",),
     ("REPAIR", "TABLE"),
 )
-# What these make would come into a catalog of Spark's, while another is current.
-_IN_CURRENT = (("CREATE", "VIEW"), ("CREATE", "OR", "REPLACE", "VIEW"))
 
 
 def parse_statement(text: str) -> Statement:
@@ -90,7 +88,6 @@ def _targeted(cursor: Cursor) -> Statement:
             return Unsupported(
                 operation=" ".join(words),
                 target=cursor.names(),
-                is_explicit_only=words[0] in {"CREATE", "DROP"} and words not in _IN_CURRENT,
             )
     return Query()
 
@@ -176,11 +173,8 @@ def _drop_view(cursor: Cursor) -> Statement:
 
 
 def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
+    evolves = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
     is_overwrite = cursor.accept("OVERWRITE")
-    if not is_overwrite and cursor.accept("WITH", "SCHEMA", "EVOLUTION"):
-        cursor.expect("INTO")
-        cursor.accept("TABLE")
-        return Unsupported(operation="INSERT WITH SCHEMA EVOLUTION", target=cursor.names())
     if not is_overwrite:
         cursor.expect("INTO")
     if cursor.sees("DIRECTORY") or cursor.sees("LOCAL", "DIRECTORY"):
@@ -190,11 +184,14 @@ def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
     partition = static_partition(cursor) if cursor.accept("PARTITION") else {}
     if cursor.accept("IF", "NOT", "EXISTS"):
         return Unsupported(operation="INSERT OVERWRITE ... IF NOT EXISTS", target=name)
-    if cursor.accept("REPLACE"):
-        return Unsupported(operation="INSERT INTO ... REPLACE WHERE", target=name)
     is_by_name = cursor.accept("BY", "NAME")
+    replaced = None
+    if not is_overwrite and not partition and cursor.accept("REPLACE"):
+        if not cursor.accept("WHERE"):
+            return Unsupported(operation="INSERT INTO ... REPLACE ON and USING", target=name)
+        replaced = condition_before_query(cursor)
     columns = None
-    if not is_by_name and cursor.sees_symbol("(") and not is_query(cursor):
+    if not is_by_name and replaced is None and cursor.sees_symbol("(") and not is_query(cursor):
         columns = column_list(Cursor(cursor.parenthesized()))
     return Insert(
         name=name,
@@ -203,6 +200,8 @@ def _insert(cursor: Cursor, *, with_clause: str = "") -> Statement:
         is_by_name=is_by_name,
         partition=partition,
         query=with_clause + cursor.rest(),
+        replaced=replaced,
+        evolves=evolves,
     )
 
 
@@ -266,6 +265,7 @@ _STATEMENTS: Forms = (
     *inspecting.FORMS,
     *row_changes.FORMS,
     *tagging.FORMS,
+    *unstored.FORMS,
     *((("CREATE", word), _create_database) for word in _DATABASE),
     *((("DROP", word), _drop_database) for word in _DATABASE),
     *((("SHOW", word + "S"), _show_databases) for word in _DATABASE),

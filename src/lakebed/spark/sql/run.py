@@ -45,6 +45,7 @@ from lakebed.spark.sql.statements import (
 )
 from lakebed.spark.sql.tagging import run as tagging
 from lakebed.spark.sql.tokens import tokenize
+from lakebed.spark.sql.unstored import run as unstored
 
 _SPARK_CATALOG = "spark_catalog"
 
@@ -142,6 +143,7 @@ _WITHOUT_QUERY = (
     *copying.RUNS,
     *inspecting.RUNS,
     *tagging.RUNS,
+    *unstored.RUNS,
     CreateDatabase,
     DropDatabase,
     DropTable,
@@ -160,6 +162,7 @@ _RUNS: dict[type[Statement], Run[Any]] = {
     **inspecting.RUNS,
     **row_changes.RUNS,
     **tagging.RUNS,
+    **unstored.RUNS,
     Call: call,
     CreateTemporaryView: _create_temporary_view,
     Unsupported: _refuse,

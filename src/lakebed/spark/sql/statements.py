@@ -89,6 +89,8 @@ class Insert(Statement):
         is_by_name: Whether columns meet by name.
         partition: PARTITION (name = literal); None where a name stands alone.
         query: Text of the rows to write.
+        replaced: Text behind REPLACE WHERE; None where it is not there.
+        evolves: Whether the table gets the columns that only the rows have.
     """
 
     name: Name
@@ -97,6 +99,8 @@ class Insert(Statement):
     is_by_name: bool
     partition: Mapping[str, str | None]
     query: str
+    replaced: str | None = None
+    evolves: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from lakebed.table.planning.split import Split, SplitFile
 from lakebed.table.reading.read import SplitReader
+from lakebed.table.reading.row_tracking import RowTrackingReader
 
 FILE_NUMBER, ROW_NUMBER = "__lakebed_file", "__lakebed_row"
 """Columns that say which file, by a number that is given, and which of its rows from 0 on."""
@@ -22,7 +23,7 @@ class PlacedReader:
         numbers: The number of each file, by its path.
     """
 
-    reader: SplitReader
+    reader: SplitReader | RowTrackingReader
     numbers: Mapping[str, int]
 
     def read(self, split: Split) -> Iterator[pa.RecordBatch]:

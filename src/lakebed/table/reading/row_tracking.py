@@ -27,6 +27,8 @@ from lakebed.format.row_tracking import (
     tracked_schema,
 )
 from lakebed.format.schema import TableSchema
+from lakebed.format.snapshot import Snapshot
+from lakebed.lsm.section_plan import Mask
 from lakebed.table.metadata.partitions import EveryPartition
 from lakebed.table.planning.plan import Planner
 from lakebed.table.planning.split import Split, SplitFile
@@ -96,13 +98,18 @@ class TrackedSource:
         plan = self.source.plan(planner, reader)
         if self.source.snapshot is None:
             return plan
-        live = planner.manifests.live(self.source.snapshot, partitions=EveryPartition())
-        rows = zip(
-            *(python_values(live.column(n)) for n in ("file_name", "first_row_id", "write_cols")),
-            strict=True,
-        )
-        files = {name: FileTracking.of(first, columns) for name, first, columns in rows}
+        files = tracked_files(planner, self.source.snapshot)
         return replace(plan, reader=self.form.reader(reader, files))
+
+
+def tracked_files(planner: Planner, snapshot: Snapshot) -> dict[str, FileTracking]:
+    """What the entries of a snapshot say of the rows of their files, by file name."""
+    live = planner.manifests.live(snapshot, partitions=EveryPartition())
+    rows = zip(
+        *(python_values(live.column(n)) for n in ("file_name", "first_row_id", "write_cols")),
+        strict=True,
+    )
+    return {name: FileTracking.of(first, columns) for name, first, columns in rows}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +170,10 @@ class RowTrackingReader:
     def count(self, split: Split) -> int:
         """Number of rows of one split."""
         return sum(batch.num_rows for batch in self.read(split))
+
+    def removed(self, file: SplitFile) -> Mask | None:
+        """Which rows of a file its deletion vector marks; None for none."""
+        return self.reader.removed(file)
 
     def reads_as_stored(self, split: Split) -> bool:  # noqa: ARG002 - the protocol's signature
         """Never: ids are made from positions."""

@@ -27,6 +27,7 @@ from lakebed.spark.sql.procedures.repairs import (
     REMOVE_UNEXISTING_FILES,
     REPAIR_EARLIEST_SNAPSHOT,
 )
+from lakebed.spark.sql.procedures.rescale import RESCALE
 from lakebed.spark.sql.procedures.rollback import (
     ROLLBACK,
     ROLLBACK_TO_TIMESTAMP,
@@ -68,6 +69,7 @@ PROCEDURES: Mapping[str, Procedure] = {
         RENAME_TAG,
         REPAIR_EARLIEST_SNAPSHOT,
         REPLACE_TAG,
+        RESCALE,
         RESET_CONSUMER,
         REWRITE_FILE_INDEX,
         ROLLBACK,

@@ -12,14 +12,14 @@ not read.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from lakebed.format.snapshot import Operation
 from lakebed.spark.changed_table import ChangedTable
-from lakebed.spark.conditions import analysis_error, runtime_error, spark_errors, unknown_column
+from lakebed.spark.conditions import analysis_error, spark_errors, unknown_column
 from lakebed.spark.evolution import MERGE, evolved, merging
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted
@@ -29,6 +29,7 @@ from lakebed.spark.sql.default_words import default_of, is_default
 from lakebed.spark.sql.row_changes.assignments import assigned
 from lakebed.spark.sql.row_changes.expressions import qualifiers_of, with_aliases
 from lakebed.spark.sql.row_changes.frames import Splicing, aligned, held
+from lakebed.spark.sql.row_changes.outcomes import check_single, commit_outcomes
 from lakebed.spark.sql.row_changes.stars import Stars
 from lakebed.spark.sql.row_changes.statements import (
     DeleteClause,
@@ -157,17 +158,11 @@ class _Merge:
                 *self._new_rows(given, self.statement.not_matched),
                 *self._new_rows(there, self.statement.not_matched_by_source),
             ]
-            gone = None
+            gone = []
             if not self.table.primary_keys:
                 taken = [each for each in (both, there) if each is not None]
-                places = [each.where(f"{_CHOICE} >= 0").select(*self._places) for each in taken]
-                gone = reduce(DataFrame.unionAll, places) if places else None
-            new = reduce(DataFrame.unionByName, rows) if rows else None
-            if new is not None:
-                # Each clause brings all partitions of the pairs, most of them empty.
-                lake = self.changed.lake
-                new = new.coalesce(lake.registry.parallelism(lake.spark))
-            self.changed.commit(new, gone, operation=Operation.MERGE)
+                gone = [each.where(f"{_CHOICE} >= 0").select(*self._places) for each in taken]
+            commit_outcomes(self.changed, rows, gone)
 
     @property
     def _places(self) -> list[str]:
@@ -271,16 +266,7 @@ class _Merge:
         only_deletes = len(clauses) == 1 and isinstance(clauses[0], DeleteClause)
         if both is None or (only_deletes and clauses[0].condition is None):
             return
-        counted = both.where(f"{_CHOICE} >= 0").groupBy(*map(F.col, self._places)).count()
-        if counted.where("count > 1").limit(1).count():
-            raise runtime_error(
-                "MERGE_CARDINALITY_VIOLATION",
-                "The ON search condition of the MERGE statement matched a single row from the"
-                " target table with multiple rows of the source table. This could result in the"
-                " target row being operated on more than once with an update or delete operation"
-                " and is not allowed.",
-                {},
-            )
+        check_single(both.where(f"{_CHOICE} >= 0"), [F.col(each) for each in self._places])
 
     def _new_rows(self, chosen: DataFrame | None, clauses: Sequence[Clause]) -> list[DataFrame]:
         found = []
@@ -299,11 +285,13 @@ class _Merge:
         if isinstance(clause, UpdateClause):
             kind = "+U"
             values |= {name: self._piece(text) for name, text in self._values(clause).items()}
+            values |= {name: quoted((there, name)) for name in self.changed.brought}
         elif isinstance(clause, InsertClause):
             values, kind = self._inserted(clause), "+I"
         text = ", ".join(f"{value} AS `_{index}`" for index, value in enumerate(values.values()))
         made = self.splicing.query(f"SELECT {text} FROM {{lakebed_rows}}", lakebed_rows=rows)
-        return aligned(made, self.table, columns=list(values), kind=kind, fills=self.fills)
+        table = self.changed.written if kind == "+U" else self.table
+        return aligned(made, table, columns=list(values), kind=kind, fills=self.fills)
 
     def _values(self, clause: UpdateClause) -> dict[str, str]:
         """What an UPDATE assigns, less the key that it says again."""

@@ -56,13 +56,18 @@ def update(lake: Lake, statement: Update, given: Arguments) -> DataFrame | None:
                 table.update(own, bare(condition, alias))
                 return lake.empty()
     found = _found(changed, alias, condition, values=values, given=given)
-    names_out = found.columns[: len(table.schema.names)]
     if table.primary_keys:
-        changed.commit(aligned(found, table, kind="+U"), None, operation=Operation.UPDATE)
+        changed.commit(aligned(found, table, kind="+U"), operation=Operation.UPDATE)
         return lake.empty()
     with held(found):
-        new = aligned(found.select(*names_out), table, kind="+U")
-        changed.commit(new, found, operation=Operation.UPDATE)
+        names_out = found.columns[: len(table.schema.names)]
+        columns = [*table.schema.names, *changed.brought]
+        rows = found.select(*names_out, *changed.brought)
+        new = aligned(rows, changed.written, columns=columns, kind="+U")
+        if changed.is_tracked:
+            changed.commit(None, [found], tracked=new, operation=Operation.UPDATE)
+        else:
+            changed.commit(new, [found], operation=Operation.UPDATE)
     return lake.empty()
 
 
@@ -87,9 +92,9 @@ def delete(lake: Lake, statement: Delete, given: Arguments) -> DataFrame | None:
         changed = ChangedTable.of(lake, table)
     found = _found(changed, alias, condition, values={}, given=given)
     if table.primary_keys:
-        changed.commit(aligned(found, table, kind="-D"), None, operation=Operation.DELETE)
+        changed.commit(aligned(found, table, kind="-D"), operation=Operation.DELETE)
     else:
-        changed.commit(None, found, operation=Operation.DELETE)
+        changed.commit(None, [found], operation=Operation.DELETE)
     return lake.empty()
 
 
@@ -114,7 +119,7 @@ def _found(
         splicing.piece(values[each]) if each in values else quoted((alias, each))
         for each in table.schema.names
     ]
-    places = [] if table.primary_keys else changed.identity
+    places = [] if table.primary_keys else [*changed.identity, *changed.brought]
     found = splicing.query(
         f"SELECT {', '.join([*outputs, *(quoted((alias, each)) for each in places)])}"
         f" FROM {{lakebed_rows}} AS {quoted((alias,))} WHERE {splicing.piece(condition)}",
