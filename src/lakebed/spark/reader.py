@@ -63,6 +63,11 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan | MetadataSca
     """
     if isinstance(scan, MetadataScan):
         return _local_frame(spark, scan)
+    known = registry.frames.find(spark, scan) if registry.frames is not None else None
+    return _planned_frame(spark, registry, scan) if known is None else known
+
+
+def _planned_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataFrame:
     plan = scan.plan()
     fields = [plan.reader.table_schema.field(name) for name in plan.reader.columns]
     schema = to_spark_schema(fields)
@@ -94,7 +99,12 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan | MetadataSca
         frames.append(split_frame(spark, registry, merging, reader=plan.reader, schema=schema))
     if not frames:
         return spark.createDataFrame([], schema)
-    return reduce(DataFrame.unionAll, frames)
+    frame = reduce(DataFrame.unionAll, frames)
+    # Marks are more than a place of a file: 16 MB of them, at most.
+    if registry.frames is not None and not marked:
+        file_count = sum(split.file_count for split in plan.splits)
+        registry.frames.keep(frame, scan, file_count=file_count)
+    return frame
 
 
 def _is_marked(split: Split) -> bool:
