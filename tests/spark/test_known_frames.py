@@ -82,6 +82,20 @@ def test_a_table_that_was_dropped_and_made_anew_is_read(
     assert rows(spark, name) == [(8, "x"), (9, "y")]
 
 
+def test_rows_that_were_merged_before_are_merged_as_they_are_now(spark: SparkSession) -> None:
+    name = made(spark, "merged", KEYED)
+    spark.sql(f"INSERT INTO lake.db.{name} VALUES (1, 'newer'), (3, 'c')")
+    for columns in ("v", "id, v", "v", "id"):
+        found = spark.sql(f"SELECT {columns} FROM lake.db.{name} WHERE id < 3").collect()
+        newest = [{"id": 1, "v": "newer"}, {"id": 2, "v": "b"}]
+        expected = [tuple(row[each] for each in columns.split(", ")) for row in newest]
+        assert sorted(map(tuple, found)) == sorted(expected)
+    spark.sql(f"DELETE FROM lake.db.{name} WHERE id = 2")
+    assert rows(spark, name) == [(1, "newer"), (3, "c")]
+    spark.sql(f"CALL lake.sys.compact(table => 'db.{name}', compact_strategy => 'full')")
+    assert rows(spark, name) == [(1, "newer"), (3, "c")]
+
+
 def test_a_change_of_columns_alone_is_seen(spark: SparkSession) -> None:
     name = made(spark, "altered")
     spark.sql(f"ALTER TABLE lake.db.{name} RENAME COLUMN v TO w")
