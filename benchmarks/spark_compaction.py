@@ -45,7 +45,7 @@ def run(effort: Effort) -> list[Outcome]:
     lookup = _lookup_job(rows, changes, run_rows=run_rows)
     changed = kept(_SCRATCH, "changes", changes)
     with engines(_SCRATCH, effort, rows=rows, changes=changed) as contenders:
-        return outcomes_of((compaction, lookup), contenders, effort=effort, target=TARGET)
+        return outcomes_of((compaction, lookup), contenders, effort=effort, targets=(TARGET,))
 
 
 def _lookup_job(rows: Path, changes: pa.Table, *, run_rows: int) -> Job:

@@ -1,7 +1,8 @@
 """How fast is a MERGE of 1 % of the keys into a table with a primary key?
 
-Paimon's own connector does the same to copies of the same files, on a Spark of its own. At full
-size 50,000 rows, half of whose keys are there, are merged into 4 compacted buckets of 5 M rows:
+Paimon's own connector does the same to copies of the same files, on a Spark of its own; Iceberg and
+Delta Lake to tables of the same rows, which know no keys. At full size 50,000 rows, half of whose
+keys are there, are merged into 4 compacted buckets of 5 M rows:
 
 * whole rows: `WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *`;
 * by a condition: some rows are updated by a column, some deleted, the rest inserted.
@@ -13,9 +14,13 @@ import lakebed
 from benchmarks.datasets import CACHE, RUN_COUNT, SCHEMA
 from benchmarks.harness import Effort, Outcome, Target
 from benchmarks.spark_jobs import THEIRS, Job, drawn_rows, engines, kept, outcomes_of
+from tools.peers.other_lakes import OTHER_LAKES
 from tools.peers.process import PeerProcess
 
-TARGET = Target(of=THEIRS, at_most=1 / 5)
+TARGETS = (
+    Target(of=THEIRS, at_most=1 / 5),
+    *(Target(of=lake.name, at_most=1 / 2) for lake in OTHER_LAKES),
+)
 _SCRATCH = CACHE / "scratch" / "spark-merge"
 _CHANGED_SHARE = 100
 _WHOLE = """
@@ -56,5 +61,5 @@ def run(effort: Effort) -> list[Outcome]:
     )
     rows = kept(_SCRATCH, "plain", held)
     changed = kept(_SCRATCH, "changes", changes)
-    with engines(_SCRATCH, effort, rows=rows, changes=changed) as contenders:
-        return outcomes_of(jobs, contenders, effort=effort, target=TARGET)
+    with engines(_SCRATCH, effort, rows=rows, changes=changed, others=OTHER_LAKES) as contenders:
+        return outcomes_of(jobs, contenders, effort=effort, targets=TARGETS)

@@ -151,6 +151,8 @@ HDFS = JavaProgram(
 )
 PROGRAMS = (REFEREE, FLINK, HDFS)
 PAIMON_SPARK = Jars(listed=ROOT / "tools" / "paimon_spark")
+DELTA_SPARK = Jars(listed=ROOT / "tools" / "delta_spark")
+ICEBERG_SPARK = Jars(listed=ROOT / "tools" / "iceberg_spark")
 
 
 def _java() -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.peers.environments import peer_python
-from tools.peers.java import PAIMON_SPARK
+from tools.peers.java import PAIMON_SPARK, Jars
 from tools.peers.process import DRIVERS, JsonProcess
 
 CATALOG = "org.apache.paimon.spark.SparkCatalog"
@@ -31,14 +31,15 @@ class Done:
 class PaimonSpark(JsonProcess):
     """A Spark session; ``write`` and ``read`` are asked for as of other peers."""
 
-    def __init__(self, settings: Mapping[str, str]) -> None:
+    def __init__(self, settings: Mapping[str, str], *, connector: Jars = PAIMON_SPARK) -> None:
         """Starts it, after making its environment and fetching the connector.
 
         Args:
             settings: Of the session, ``spark.master`` among them.
+            connector: What the session is started with.
         """
         python = str(peer_python("paimon-spark"))
-        jars = ",".join(map(str, PAIMON_SPARK.fetch()))
+        jars = ",".join(map(str, connector.fetch()))
         super().__init__(
             "paimon-spark",
             [python, str(DRIVERS / "drive_paimon_spark.py")],

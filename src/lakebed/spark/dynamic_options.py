@@ -8,6 +8,8 @@ hold as if they were the table's own, so what a scan or a query says of itself g
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+from pyspark.sql import SparkSession
+
 from lakebed.errors import InvalidArgumentError, InvalidTableError, LakebedError, UnsupportedError
 from lakebed.format.altering.option_rules import with_option
 from lakebed.options.catalogue import TABLE_OPTIONS
@@ -76,6 +78,18 @@ class DynamicOption:
         return all(part in {_ANY, own} for part, own in zip(self.pattern, names, strict=True))
 
 
+def given_settings(spark: SparkSession) -> Mapping[str, str]:
+    """The settings of a session that begin with `PREFIX`.
+
+    A map of Java's is copied value by value, each by calls; its text comes by one, and mostly tells
+    that there is nothing to copy.
+    """
+    java = getattr(spark.conf, "_jconf", None)
+    if java is not None and PREFIX not in java.getAllAsJava().toString():
+        return {}
+    return {key: text for key, text in spark.conf.getAll.items() if key.startswith(PREFIX)}
+
+
 def laid_over(
     table: Table,
     settings: Mapping[str, str],
@@ -87,7 +101,7 @@ def laid_over(
 
     Args:
         table: The table; a system table gets them for the table that it is of.
-        settings: Of the session; those that do not begin with `PREFIX` count for nothing.
+        settings: As of `given_settings`.
         name: The name under which it is read or written; None where it was found by its path.
         catalogs: The attached catalogs.
 
@@ -99,8 +113,7 @@ def laid_over(
     given = [
         option
         for setting, text in settings.items()
-        if setting.startswith(PREFIX)
-        and (option := DynamicOption.of(setting, text, catalogs=catalogs)) is not None
+        if (option := DynamicOption.of(setting, text, catalogs=catalogs)) is not None
         and option.is_for(name)
     ]
     chosen = {option.key: option for option in sorted(given, key=lambda each: each.rank)}

@@ -23,7 +23,7 @@ from lakebed.format.schema import TableSchema
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.options.values import parse_boolean
 from lakebed.spark.conditions import spark_errors, table_not_found
-from lakebed.spark.dynamic_options import laid_over
+from lakebed.spark.dynamic_options import given_settings, laid_over
 from lakebed.spark.lengths import length_errors
 from lakebed.spark.names import TableName, quoted, split_name
 from lakebed.spark.new_table import NewTable
@@ -75,7 +75,9 @@ class Lake:
     registry: Registry
     sql: Callable[..., DataFrame]
     # Asked for once: a Lake lives as long as a statement does.
-    _settings: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _settings: list[Mapping[str, str]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     def resolve(self, parts: tuple[str, ...]) -> TableName | None:
         """The table of an attached catalog that a name means; None when it is Spark's."""
@@ -133,9 +135,10 @@ class Lake:
             name: Its name; None where it was found by its path.
         """
         if not self._settings:
-            self._settings.update(self.spark.conf.getAll)
+            self._settings.append(given_settings(self.spark))
+        settings = self._settings[0]
         with spark_errors():
-            found = laid_over(table, self._settings, name=name, catalogs=self.registry.catalogs)
+            found = laid_over(table, settings, name=name, catalogs=self.registry.catalogs)
         return replace(found, name=table.name)
 
     def load_stored(self, name: TableName) -> Table:

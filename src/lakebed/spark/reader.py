@@ -9,6 +9,7 @@ small: their rows are made here, in the driver.
 
 import pickle
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -25,7 +26,9 @@ from lakebed.spark.types import is_native, to_arrow_schema, to_spark_schema
 from lakebed.spark.worker import ReadSplits, to_schema
 from lakebed.spark.workers import check_workers
 from lakebed.table.planning.split import Split
+from lakebed.table.reading.read import SplitReader
 from lakebed.table.reading.scan import Scan
+from lakebed.table.reading.scan_plan import RowReader
 from lakebed.table.system.metadata_scan import MetadataScan
 
 # A task that reads more than this takes long enough to be cut.
@@ -63,6 +66,11 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan | MetadataSca
     """
     if isinstance(scan, MetadataScan):
         return _local_frame(spark, scan)
+    known = registry.frames.find(spark, scan) if registry.frames is not None else None
+    return _planned_frame(spark, registry, scan) if known is None else known
+
+
+def _planned_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataFrame:
     plan = scan.plan()
     fields = [plan.reader.table_schema.field(name) for name in plan.reader.columns]
     schema = to_spark_schema(fields)
@@ -91,10 +99,21 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan | MetadataSca
     if marked:
         frames.append(marked_files.unmarked(_native_frame(spark, schema, marked_files.paths)))
     if merging:
-        frames.append(split_frame(spark, registry, merging, reader=plan.reader, schema=schema))
+        reader = _keeping_winners(plan.reader)
+        frames.append(split_frame(spark, registry, merging, reader=reader, schema=schema))
     if not frames:
         return spark.createDataFrame([], schema)
-    return reduce(DataFrame.unionAll, frames)
+    frame = reduce(DataFrame.unionAll, frames)
+    # Marks are more than a place of a file: 16 MB of them, at most.
+    if registry.frames is not None and not marked:
+        file_count = sum(split.file_count for split in plan.splits)
+        registry.frames.keep(frame, scan, file_count=file_count)
+    return frame
+
+
+def _keeping_winners(reader: RowReader) -> RowReader:
+    """A reader that merges the same files once in each worker that reads them again."""
+    return replace(reader, keeps_winners=True) if isinstance(reader, SplitReader) else reader
 
 
 def _is_marked(split: Split) -> bool:

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from lakebed.catalog.catalog import Catalog
 from lakebed.spark.held_setting import HeldSetting
+from lakebed.spark.known_frames import KnownFrames
 from lakebed.spark.names import TableName
 
 _MARK = "spark.lakebed.registry"
@@ -55,6 +56,7 @@ class Registry:
         visible_stores: Whether Spark's JVM reads files of a store, where that was tried.
         has_checked_workers: Whether Python workers are known to import Lakebed.
         micros: Has Spark's Parquet writer store instants as tables do.
+        frames: The frames of scans that are kept; None where none are.
     """
 
     catalogs: dict[str, AttachedCatalog] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class Registry:
     visible_stores: dict[str, bool] = field(default_factory=dict)
     has_checked_workers: bool = False
     micros: HeldSetting = field(default_factory=_micros)
+    frames: KnownFrames | None = None
     _parallelism: int | None = field(default=None, init=False)
 
     def catalog(self, name: str) -> Catalog:
@@ -137,7 +140,7 @@ def make_registry(spark: SparkSession) -> Registry:
     """The registry of a session, made at the first call."""
     registry = find_registry(spark)
     if registry is None:
-        registry = Registry()
+        registry = Registry(frames=KnownFrames(spark))
         # The process is part of it: a session of Spark Connect may outlive the client that made it.
         mark = f"{os.getpid()}-{next(_marks)}"
         spark.conf.set(_MARK, mark)

@@ -4,7 +4,7 @@ A reader is a value: it holds no open file and no thread, travels to Spark's wor
 number of splits.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
@@ -29,6 +29,7 @@ from lakebed.lsm.winners import winner_masks
 from lakebed.storage.file_io import FileIO
 from lakebed.table.planning.split import Split, SplitFile, SplitSection
 from lakebed.table.reading.file_view import FileView
+from lakebed.table.reading.known_winners import OF_PROCESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,8 @@ class SplitReader:
             (`lakebed.time-zone`).
         use_threads: Whether one `read` may use more than the calling thread.
         keep_deletes: Whether -U and -D rows come out, too.
+        keeps_winners: Whether the process that reads keeps which rows of files survive a merge;
+            the names of the files must be given but once.
     """
 
     file_io: FileIO
@@ -60,6 +63,7 @@ class SplitReader:
     time_zone: tzinfo
     use_threads: bool = False
     keep_deletes: bool = False
+    keeps_winners: bool = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -162,12 +166,37 @@ class SplitReader:
             yield table
 
     def _masks(self, section: SplitSection, picking: Picking) -> list[Mask]:
-        return winner_masks(
-            self.section_files(section),
-            order=picking.order,
-            pick=picking.pick,
-            budget_bytes=self.merge_memory,
-            keep_deletes=self.keep_deletes,
+        def find() -> list[Mask]:
+            return winner_masks(
+                self.section_files(section),
+                order=picking.order,
+                pick=picking.pick,
+                budget_bytes=self.merge_memory,
+                keep_deletes=self.keep_deletes,
+            )
+
+        if not self.keeps_winners:
+            return find()
+        return OF_PROCESS.masks(self._merge_of(section), find)
+
+    def _merge_of(self, section: SplitSection) -> Hashable:
+        """All that determines which rows of a section survive: its files and the rules.
+
+        Where a file stands among others matters, its number among those of the scan does not.
+        """
+        ranks = {
+            ordinal: rank for rank, ordinal in enumerate(sorted(f.ordinal for f in section.files))
+        }
+        return (
+            tuple(
+                tuple(replace(file, ordinal=ranks[file.ordinal]) for file in run)
+                for run in section.runs
+            ),
+            self.table_schema.primary_keys,
+            self.table_schema.fields,
+            tuple(sorted(self.options.items())),
+            str(self.time_zone),
+            self.keep_deletes,
         )
 
     def _folded(
