@@ -42,7 +42,11 @@ def load(spark: SparkSession, name: str) -> Table:
 def run(query: StreamingQuery) -> list[int]:
     """Waits for the end of a query; how many rows its micro-batches had."""
     query.awaitTermination()
-    counts = [progress["numInputRows"] for progress in query.recentProgress]
+    # Spark Connect tells the rows of sources, and not their sum.
+    counts = [
+        sum(source["numInputRows"] for source in progress["sources"])
+        for progress in query.recentProgress
+    ]
     return [count for count in counts if count]
 
 

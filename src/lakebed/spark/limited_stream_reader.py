@@ -16,8 +16,11 @@ from lakebed.table.streaming.admission import admitted
 from lakebed.table.streaming.position import Position
 from lakebed.table.table import Table
 
-# Spark asks every 10 ms; a look costs a request to the store.
+# Spark asks every 10 ms while there is nothing, and a look costs a request to the store. Who asks
+# waits for the next look rather than being told what an earlier one saw: `processAllAvailable`
+# takes an answer for what is there now.
 _IDLE_SECONDS = 0.05
+_IDLE_SECONDS_MAX = 1.0
 
 
 class LimitedStreamReader(TableStreamReader, SupportsTriggerAvailableNow):
@@ -37,9 +40,10 @@ class LimitedStreamReader(TableStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
         """The end of the next micro-batch; `start` where there is nothing to read yet."""
-        position, now = Position.from_json(start), time.monotonic()
-        if self._idle is not None and self._idle[0] == position and now < self._idle[1]:
-            return start
+        position = Position.from_json(start)
+        if self._idle is not None and self._idle[0] == position:
+            time.sleep(max(self._idle[1] - time.monotonic(), 0))
+        now = time.monotonic()
         end = admitted(
             self.following,
             position,
@@ -48,12 +52,16 @@ class LimitedStreamReader(TableStreamReader, SupportsTriggerAvailableNow):
             is_limited=not isinstance(limit, ReadAllAvailable),
         )
         if end == position:
-            interval = self.following.options.interval
-            pause = _IDLE_SECONDS if interval is None else interval.total_seconds()
-            self._idle = (position, now + pause)
+            self._idle = (position, now + self._pause)
             return start
         self._moved = now
         return end.to_json()
+
+    @property
+    def _pause(self) -> float:
+        interval = self.following.options.interval
+        seconds = _IDLE_SECONDS if interval is None else interval.total_seconds()
+        return min(seconds, _IDLE_SECONDS_MAX)
 
     def prepareForTriggerAvailableNow(self) -> None:
         """Takes what is there now for the end, for which no rows are waited."""

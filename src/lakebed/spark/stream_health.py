@@ -88,7 +88,7 @@ class StreamHealth(StreamingQueryListener):
                 name=progress.name,
                 batch_id=progress.batchId,
                 time=progress.timestamp,
-                rows=progress.numInputRows,
+                rows=sum(source.numInputRows for source in progress.sources),
                 rows_per_second=progress.processedRowsPerSecond,
                 read_snapshot=read,
                 snapshots_behind=behind,
