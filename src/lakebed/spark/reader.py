@@ -66,8 +66,15 @@ def scan_frame(spark: SparkSession, registry: Registry, scan: Scan | MetadataSca
     """
     if isinstance(scan, MetadataScan):
         return _local_frame(spark, scan)
-    known = registry.frames.find(spark, scan) if registry.frames is not None else None
-    return _planned_frame(spark, registry, scan) if known is None else known
+    frames = registry.frames
+    known = frames.find(spark, scan) if frames is not None else None
+    if known is not None:
+        return known
+    planned = _planned_frame(spark, registry, scan)
+    # What is kept is never given out itself: a join of it with what comes later would be one of
+    # the same attributes.
+    kept = frames.find(spark, scan) if frames is not None else None
+    return planned if kept is None else kept
 
 
 def _planned_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataFrame:
