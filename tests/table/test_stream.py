@@ -252,6 +252,29 @@ def test_a_consumer_stays_before_what_nobody_dealt_with() -> None:
     assert [v for _, _, v in told(again)] == [20]
 
 
+def test_what_expired_under_a_consumer_is_an_error_and_no_gap() -> None:
+    table = append_only()
+    table.append(rows((1, 10)))
+    list(table.stream(consumer_id="c", until="latest"))
+    # As an engine would that does not know of consumers.
+    for value in (20, 30, 40):
+        table.append(rows((1, value)))
+    for number in (1, 2):
+        table.file_io.delete(f"{table.location}/snapshot/snapshot-{number}")
+    with pytest.raises(NotFoundError, match="2 of .*It has expired: the oldest is 3"):
+        next(table.stream(consumer_id="c"))
+
+
+def test_a_consumer_beyond_a_rollback_is_an_error() -> None:
+    table = append_only()
+    for value in (10, 20, 30):
+        table.append(rows((1, value)))
+    list(table.stream(consumer_id="c", until="latest"))
+    table.rollback(snapshot=1)
+    with pytest.raises(NotFoundError, match=r"consumer 'c' reads.*The newest is 1"):
+        next(table.stream(consumer_id="c"))
+
+
 def test_a_compaction_moves_a_consumer_on() -> None:
     table = keyed()
     table.upsert(rows((1, 10)))

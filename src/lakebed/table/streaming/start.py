@@ -71,7 +71,8 @@ class Beginning:
                 hint=f"The newest is {newest}: the table was rolled back or made anew. Reset the"
                 " consumer, or begin with consumer.ignore-progress = true",
             )
-        return None if next_id is None else self._from(next_id)
+        # What expired under a consumer is an error of the first step, and no gap.
+        return None if next_id is None else Position(snapshot_id=next_id)
 
     def _chosen(self) -> Position:
         parts, history = self.parts, self.parts.history
