@@ -224,68 +224,6 @@ def test_an_overwrite_of_an_append_table_shows_what_it_added() -> None:
     assert told(table.stream(1, until="latest", options=options)) == [("+I", 1, 10), ("+I", 2, 20)]
 
 
-def test_a_consumer_goes_on_where_it_was_and_keeps_what_it_has_not_read() -> None:
-    table = append_only()
-    table.append(rows((1, 10)))
-    assert told(table.stream(consumer_id="c", until="latest")) == [("+I", 1, 10)]
-    for value in (20, 30):
-        table.append(rows((1, value)))
-    table.expire_snapshots(retain_max=1, retain_min=1)
-    assert [snapshot.id for snapshot in table.snapshots()] == [2, 3]
-    stream = table.stream(consumer_id="c", until="latest")
-    assert [v for _, _, v in told(stream)] == [20, 30]
-    table.expire_snapshots(retain_max=1, retain_min=1)
-    assert [snapshot.id for snapshot in table.snapshots()] == [3]
-    anew = table.stream(consumer_id="c", until="latest", options={"consumer.ignore-progress": True})
-    assert [v for _, _, v in told(anew)] == [10, 20, 30]
-
-
-def test_a_consumer_stays_before_what_nobody_dealt_with() -> None:
-    table = append_only()
-    for value in (10, 20):
-        table.append(rows((1, value)))
-    stream = table.stream(1, consumer_id="c", until="latest")
-    next(stream)
-    next(stream)
-    del stream
-    again = table.stream(consumer_id="c", until="latest")
-    assert [v for _, _, v in told(again)] == [20]
-
-
-def test_what_expired_under_a_consumer_is_an_error_and_no_gap() -> None:
-    table = append_only()
-    table.append(rows((1, 10)))
-    list(table.stream(consumer_id="c", until="latest"))
-    # As an engine would that does not know of consumers.
-    for value in (20, 30, 40):
-        table.append(rows((1, value)))
-    for number in (1, 2):
-        table.file_io.delete(f"{table.location}/snapshot/snapshot-{number}")
-    with pytest.raises(NotFoundError, match="2 of .*It has expired: the oldest is 3"):
-        next(table.stream(consumer_id="c"))
-
-
-def test_a_consumer_beyond_a_rollback_is_an_error() -> None:
-    table = append_only()
-    for value in (10, 20, 30):
-        table.append(rows((1, value)))
-    list(table.stream(consumer_id="c", until="latest"))
-    table.rollback(snapshot=1)
-    with pytest.raises(NotFoundError, match=r"consumer 'c' reads.*The newest is 1"):
-        next(table.stream(consumer_id="c"))
-
-
-def test_a_compaction_moves_a_consumer_on() -> None:
-    table = keyed()
-    table.upsert(rows((1, 10)))
-    table.upsert(rows((1, 11)))
-    list(table.stream(consumer_id="c", until="latest"))
-    table.compact(compact_strategy="full")
-    assert told(table.stream(consumer_id="c", until="latest")) == []
-    table.expire_snapshots(retain_max=1, retain_min=1)
-    assert [snapshot.id for snapshot in table.snapshots()] == [3]
-
-
 def test_what_expired_before_it_was_read_is_an_error_and_no_gap() -> None:
     table = append_only()
     for value in (10, 20, 30):
