@@ -22,5 +22,5 @@ def test_seeds_in_a_row_run_every_slow_test_once_with_all_its_cases() -> None:
     runs = [chosen_of(CASES + FEW, seed=seed) for seed in range(3, 3 + SPARK_SAMPLED)]
     assert sorted(name for run in runs for name in run) == sorted(CASES + FEW)
     assert all(run >= set(CASES) or not run & set(CASES) for run in runs)
-    # Of the three tests of a file each run has one or two.
+    # Of the three tests of a file each run has one.
     assert all(run & {*CASES, *FEW[:3]} for run in runs)

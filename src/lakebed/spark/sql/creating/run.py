@@ -100,7 +100,7 @@ def _create(
     if frame is None:
         return
     try:
-        lake.write(frame, created, operation=_AS_SELECT[making])
+        lake.write(frame, lake.configured(created, name), operation=_AS_SELECT[making])
     except (AnalysisException, LakebedError):
         lake.catalog(name).drop_table(name.identifier, ignore_if_not_exists=True)
         raise
