@@ -55,7 +55,7 @@ STAGES = (
     Stage(
         name="prepare",
         command=(PYTHON, "-m", "tools.preparation"),
-        share_seconds=20,
+        share_seconds=10,
         cold_seconds=900,
     ),
     Stage(
@@ -144,7 +144,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "race", "--sample"),
             *("--seconds", "45", "--from-seed", "{seed}"),
         ),
-        share_seconds=55,
+        share_seconds=50,
         left_out="what 45 s do not reach of ./dev prove race --seconds 600 --from-seed 1",
     ),
     Stage(
@@ -153,7 +153,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "compaction-histories", "--sample"),
             *("--seeds", "100", "--seconds", "330", "--from-seed", "{seed}"),
         ),
-        share_seconds=200,
+        share_seconds=175,
         left_out="what 100 histories do not reach of ./dev prove compaction-histories "
         "--seconds 2400 --from-seed 1",
     ),
@@ -181,10 +181,10 @@ STAGES = (
         name="stream-kills",
         command=(
             *(PYTHON, "-m", "tools.proof_stages", "stream-kills", "--sample"),
-            *("--seeds", "1", "--seconds", "200", "--from-seed", "{seed}"),
+            *("--seeds", "2", "--seconds", "100", "--from-seed", "{seed}"),
         ),
-        share_seconds=110,
-        left_out="what 10 kills do not reach of ./dev prove stream-kills --seconds 3000 "
+        share_seconds=150,
+        left_out="what 10 kills, or those of 100 s, do not reach of ./dev prove stream-kills --seconds 3000 "
         "--from-seed 1",
     ),
     Stage(

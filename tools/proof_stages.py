@@ -34,7 +34,7 @@ from tools.store_proofs import STORE_STAGES
 
 REPLANT = "PYTHONPATH=src:tests:. python -m simulation.find_planted"
 OTHER_PLANTED_SEEDS = 1_500
-KILLS_A_SEED = 10
+KILLS_A_SEED = 5
 
 
 def run_random_table(seed: int) -> SeedResult:
@@ -113,7 +113,7 @@ def run_planted(seed: int) -> SeedResult:
 
 
 def run_killed_queries(seed: int) -> SeedResult:
-    """Has streams between tables be killed ten times, and compares what they wrote."""
+    """Has streams between tables be killed five times, and compares what they wrote."""
     with tempfile.TemporaryDirectory() as directory:
         outcome = run_killed_streams(Path(directory), seed=seed, kills=KILLS_A_SEED)
     return SeedResult(counts=outcome.counts, violations=tuple(outcome.violations))
@@ -257,13 +257,13 @@ STAGES = (
         name="stream-kills",
         claim=(
             "Three Structured Streaming queries (rows of an append table into another, a changelog "
-            "into a mirror, counts and sums into a keyed table) are killed by SIGKILL ten times "
+            "into a mirror, counts and sums into a keyed table) are killed by SIGKILL five times "
             "while rows come in, and half of the times the last lines of their checkpoints are "
             "lost; in the end the tables equal the batch answer: nothing lost, nothing doubled. "
-            "A slice is 10 such histories, 100 kills."
+            "A slice is 20 such histories, 100 kills."
         ),
         run_seed=run_killed_queries,
-        slice_seeds=10,
+        slice_seeds=20,
     ),
     Stage(
         name="golden-spark",

@@ -59,7 +59,7 @@ def run_killed_streams(directory: Path, *, seed: int, kills: int) -> Outcome:
     with writing:
         for _ in range(kills):
             process = _start(directory)
-            time.sleep(chance.uniform(0, 6))
+            time.sleep(chance.uniform(0, 4))
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             outcome.counts["kills"] += 1
