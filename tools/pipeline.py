@@ -76,7 +76,7 @@ STAGES = (
             *("env", f"{EVERY_CALL}=1", PYTHON, "-m", "pytest", "-q", "-n", "2", "--sample"),
             "tests/crash",
         ),
-        share_seconds=140,
+        share_seconds=160,
         left_out="four of five cases of tests with more than three: "
         f"{EVERY_CALL}=1 pytest -n 2 tests/crash",
     ),
@@ -86,7 +86,7 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "--sample", "-m", "variants and not stores"),
             *("-p", "no:xdist", "tests"),
         ),
-        share_seconds=360,
+        share_seconds=450,
         left_out="over Spark Connect, four of five cases of tests with more than three: "
         "pytest -m variants tests/spark/test_connect.py; of the table of statements all but sixty: "
         "./dev prove statements --seconds 3600 --from-seed 1",
@@ -126,7 +126,7 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "-rs", "--sample", "-m", "peers"),
             "tests/conformance",
         ),
-        share_seconds=400,
+        share_seconds=440,
         left_out="four of five cases of tests with more than three: pytest -m peers "
         "tests/conformance; what 60 random tables from the seed on do not reach of "
         "./dev prove random-tables --seconds 600 --from-seed 1, and 40 cells of one array not of "
@@ -176,16 +176,6 @@ STAGES = (
         share_seconds=65,
         left_out="what 100 queries, or those of 120 s, do not reach of ./dev prove query-fuzz "
         "--seconds 2400 --from-seed 1",
-    ),
-    Stage(
-        name="stream-kills",
-        command=(
-            *(PYTHON, "-m", "tools.proof_stages", "stream-kills", "--sample"),
-            *("--seeds", "2", "--seconds", "100", "--from-seed", "{seed}"),
-        ),
-        share_seconds=150,
-        left_out="what 10 kills, or those of 100 s, do not reach of ./dev prove stream-kills --seconds 3000 "
-        "--from-seed 1",
     ),
     Stage(
         name="planted-bugs",
