@@ -23,6 +23,7 @@ import lakebed
 from lakebed.table.table import Table
 
 _START_SECONDS = 240
+_LOOK_SECONDS = 0.1
 _DRAIN_SECONDS = 480
 _KEYS = 50
 _OPTIONS: dict[str, str | int] = {
@@ -58,7 +59,12 @@ def run_killed_streams(directory: Path, *, seed: int, kills: int) -> Outcome:
     writing = _Writing(tables, random.Random(f"{seed}/rows"))
     with writing:
         for _ in range(kills):
+            done = len(_done(directory))
             process = _start(directory)
+            # The streams take longer to start than micro-batches to run; one shall have ended.
+            deadline = time.monotonic() + _START_SECONDS
+            while len(_done(directory)) == done and time.monotonic() < deadline:
+                time.sleep(_LOOK_SECONDS)
             time.sleep(chance.uniform(0, 4))
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -145,6 +151,13 @@ def _start(directory: Path, *arguments: str) -> "subprocess.Popen[str]":
         tail = (directory / "log.txt").read_text(encoding="utf-8")[-3000:]
         raise RuntimeError(f"the streams did not start: {first}{tail}")
     return process
+
+
+def _done(directory: Path) -> list[Path]:
+    """What says that micro-batches were done."""
+    return [
+        path for path in (directory / "checkpoints").glob("*/commits/*") if path.name.isdecimal()
+    ]
 
 
 def _lose_last_lines(directory: Path) -> int:
