@@ -21,13 +21,16 @@ from pyspark.sql.datasource import (
 from lakebed.errors import InvalidArgumentError, StorageError, UnsupportedError
 from lakebed.spark.writer import commit_written
 from lakebed.storage.location import file_io_for, parse_location
-from lakebed.table.committing import delete_written
-from lakebed.table.metadata.replay_notes import ReplayNotes
+from lakebed.table.committing import committing_once, delete_written
 from lakebed.table.routers import rows_writer
 from lakebed.table.table import Table
 from lakebed.table.writing.commit_message import CommitMessage
 
 USER_PREFIX = "lakebed-"
+NO_CHECKPOINT = (
+    "a stream into a table needs a checkpoint, by which each micro-batch is committed once: give"
+    ' option("checkpointLocation", "...")'
+)
 
 
 @dataclass
@@ -67,29 +70,33 @@ class PaimonWriter(DataSourceArrowWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Commits what all tasks wrote."""
-        commit_written(
-            self._parts, _messages(messages), base=self._base, is_overwrite=self._is_overwrite
-        )
+        self._commit(messages)
 
     def commit_once(
         self, messages: list[WriterCommitMessage | None], *, user: str, identifier: int
     ) -> None:
         """Commits what all tasks wrote, or deletes it where that commit was made before."""
-        parts, written = self._parts, _messages(messages)
-        notes = ReplayNotes(parts.file_io, parts.paths, user)
-        if parts.committer.has_committed(user, identifier) or notes.has_committed(identifier):
-            delete_written(parts, written)
-            return
-        notes.begin(identifier)
+        with committing_once(self._parts, user, identifier) as is_due:
+            if is_due:
+                self._commit(messages, user=user, identifier=identifier)
+            else:
+                delete_written(self._parts, _messages(messages))
+
+    def _commit(
+        self,
+        messages: list[WriterCommitMessage | None],
+        *,
+        user: str | None = None,
+        identifier: int | None = None,
+    ) -> None:
         commit_written(
-            parts,
-            written,
+            self._parts,
+            _messages(messages),
             base=self._base,
             is_overwrite=self._is_overwrite,
             user=user,
             identifier=identifier,
         )
-        notes.end(identifier)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Deletes what the tasks wrote, when one of them failed.
@@ -118,10 +125,7 @@ class PaimonStreamWriter(DataSourceStreamArrowWriter):
             InvalidArgumentError: There is no checkpoint.
         """
         if checkpoint is None:
-            raise InvalidArgumentError(
-                "a stream into a table needs a checkpoint, by which each micro-batch is committed "
-                'once: give option("checkpointLocation", "...")'
-            )
+            raise InvalidArgumentError(NO_CHECKPOINT)
         self._writer = writer
         self._checkpoint = checkpoint
         self._store_options = dict(store_options)

@@ -17,13 +17,13 @@ from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake, find_lake
 from lakebed.spark.plain_writer import USER_PREFIX, query_id_in
 from lakebed.spark.registry import Registry
-from lakebed.table.metadata.replay_notes import ReplayNotes
+from lakebed.table.committing import committing_once
 from lakebed.table.table import Table
 
 OUTPUT_MODES = frozenset({"append", "complete", "update"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class StreamSink:
     """Writes micro-batches to a table; on Spark Connect it travels to the server.
 
@@ -39,17 +39,17 @@ class StreamSink:
     mode: str
     checkpoint: str
     options: Mapping[str, str]
-    _user: list[str] = field(default_factory=list, init=False)
+    _user: str | None = field(default=None, init=False)
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         """Writes one micro-batch."""
-        if not self._user:
-            self._user.append(USER_PREFIX + _query_id(frame.sparkSession, self.checkpoint))
+        if self._user is None:
+            self._user = USER_PREFIX + _query_id(frame.sparkSession, self.checkpoint)
         write_batch(
             frame,
             batch_id,
             self.table,
-            user=self._user[0],
+            user=self._user,
             mode="complete" if self.mode == "complete" else "append",
             options=self.options,
         )
@@ -86,20 +86,17 @@ def write_batch(
     lake = find_lake(spark) or Lake(spark, Registry(), spark.sql)
     with spark_errors():
         current = lake.configured(_current(table))
-        parts = current.parts()
-        notes = ReplayNotes(parts.file_io, parts.paths, user)
-        if parts.committer.has_committed(user, batch_id) or notes.has_committed(batch_id):
-            return False
-        notes.begin(batch_id)
-    rows, current = onto_table(lake, frame, current, options=options)
-    written = lake.write(
-        rows,
-        current,
-        mode="overwrite" if mode == "complete" else "append",
-        user=user,
-        identifier=batch_id,
-    )
-    notes.end(batch_id)
+        with committing_once(current.parts(), user, batch_id) as is_due:
+            if not is_due:
+                return False
+            rows, current = onto_table(lake, frame, current, options=options)
+            written = lake.write(
+                rows,
+                current,
+                mode="overwrite" if mode == "complete" else "append",
+                user=user,
+                identifier=batch_id,
+            )
     return written is not None
 
 

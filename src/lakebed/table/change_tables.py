@@ -8,7 +8,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn, Self
+from typing import ClassVar, NoReturn, Self
 
 from lakebed.errors import InvalidArgumentError, UnsupportedError
 from lakebed.format.key_value import SEQUENCE_NUMBER, VALUE_KIND
@@ -25,7 +25,6 @@ from lakebed.table.reading.row_tracking import TrackedRows, TrackedSource
 from lakebed.table.reading.scan import RowForm, Scan
 from lakebed.table.reading.scan_plan import ScanSource
 from lakebed.table.reading.scan_source import SnapshotSource
-from lakebed.table.streams import unfollowed
 from lakebed.table.table import Table
 
 ROW_KIND = DataField(
@@ -44,6 +43,8 @@ class ViewTable(Table):
     Attributes:
         of: The data table, or a branch of it.
     """
+
+    _has_changes: ClassVar[bool] = False
 
     of: Table
 
@@ -77,18 +78,6 @@ class ViewTable(Table):
     def _parts_read(self, scan_options: Mapping[str, str]) -> TableParts:
         return self.of.parts(scan_options)
 
-    def _followed(
-        self,
-        parts: TableParts,  # noqa: ARG002 - the table's own signature
-        source: ScanSource,  # noqa: ARG002
-        *,
-        columns: Sequence[str] | None,  # noqa: ARG002
-        where: str | Expression | None,  # noqa: ARG002
-        with_kinds: bool,  # noqa: ARG002
-    ) -> Scan:
-        """Refuses: what it shows has no changes of its own."""
-        raise unfollowed(self.name)
-
 
 class ReadOptimizedTable(ViewTable):
     """`$ro`: the rows of the top level, or of an append table all."""
@@ -113,6 +102,9 @@ class AuditLogTable(ViewTable):
     """
 
     __slots__ = ()
+
+    _has_changes: ClassVar[bool] = True
+    _tells_kinds: ClassVar[bool] = True
 
     @classmethod
     def suffix(cls) -> str:
@@ -152,17 +144,6 @@ class AuditLogTable(ViewTable):
             scan.reader, columns=(*scan.reader.columns, *system), keep_deletes=is_keyed
         )
         return replace(scan, reader=reader, form=self._form(shown, columns=names, predicate=rest))
-
-    def _followed(
-        self,
-        parts: TableParts,
-        source: ScanSource,
-        *,
-        columns: Sequence[str] | None,
-        where: str | Expression | None,
-        with_kinds: bool,  # noqa: ARG002 - `rowkind` says it already
-    ) -> Scan:
-        return self._scan(parts, source, columns=columns, where=where, limit=None)
 
     @classmethod
     def _divided(

@@ -7,6 +7,7 @@ from lakebed.errors import CommitConflictError, CommitUnknownError, StorageError
 from lakebed.format.data_file_meta import DataFileMeta
 from lakebed.format.snapshot import Snapshot
 from lakebed.table.expiry.expire import expire_after_commit
+from lakebed.table.metadata.replay_notes import ReplayNotes
 from lakebed.table.parts import TableParts
 from lakebed.table.tags.automatic import tag_after_commit
 from lakebed.table.writing.changes import Changes
@@ -69,6 +70,30 @@ def commit(
         tag_after_commit(parts, snapshot)
         expire_after_commit(parts)
     return snapshot
+
+
+@contextlib.contextmanager
+def committing_once(parts: TableParts, user: str, identifier: int) -> Iterator[bool]:
+    """The length of a commit that may have been made before, by who died before saying so.
+
+    Args:
+        parts: The table.
+        user: Commit user; the same at each replay.
+        identifier: Commit identifier, ascending for a user.
+
+    Yields:
+        Whether it is still to be made, within the block.
+
+    Raises:
+        CommitUnknownError: It was tried, and what snapshots would tell of it has expired.
+    """
+    notes = ReplayNotes(parts.file_io, parts.paths, user)
+    if parts.committer.has_committed(user, identifier) or notes.has_committed(identifier):
+        yield False
+        return
+    notes.begin(identifier)
+    yield True
+    notes.end(identifier)
 
 
 def fresh_user(parts: TableParts) -> str:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from lakebed.table.parts import TableParts
 from lakebed.table.reading.scan import Scan
 from lakebed.table.reading.scan_plan import ScanSource
 from lakebed.table.streaming.batches import StreamBatches
+from lakebed.table.streaming.kinds import scan_with_kinds
 from lakebed.table.streaming.start import Beginning
 from lakebed.table.streaming.steps import FINEST_SPLITS, Following
 
@@ -28,21 +29,28 @@ class Streams(ABC):
 
     __slots__ = ()
 
+    name: str
+
+    _has_changes: ClassVar[bool] = True
+    """Whether there is something to follow; what shows metadata or a part of the rows has not."""
+    _tells_kinds: ClassVar[bool] = False
+    """Whether the rows say their kinds without `_row_kind`."""
+
     @abstractmethod
     def _parts_read(self, scan_options: Mapping[str, str]) -> TableParts:
         """The parts of the table whose files are read."""
 
     @abstractmethod
-    def _followed(
+    def _scan(
         self,
         parts: TableParts,
         source: ScanSource,
         *,
         columns: Sequence[str] | None,
         where: str | Expression | None,
-        with_kinds: bool,
+        limit: int | None,
     ) -> Scan:
-        """A scan of one source of a stream, with `_row_kind` as its last column if it is wanted."""
+        """A scan of one source."""
 
     def stream(
         self,
@@ -118,6 +126,11 @@ class Streams(ABC):
             options: As for `stream`.
             with_kinds: Whether `_row_kind` is the last column.
         """
+        if not self._has_changes:
+            raise UnsupportedError(
+                f"{self.name} cannot be read as a stream; read the table, its $audit_log or its"
+                " $binlog"
+            )
         given = normalize(options or {})
         check_stream_options(given)
         parts = self._parts_read({**given, **FINEST_SPLITS})
@@ -126,9 +139,9 @@ class Streams(ABC):
         )
 
         def scan(source: ScanSource) -> Scan:
-            return self._followed(
-                parts, source, columns=columns, where=where, with_kinds=with_kinds
-            )
+            if with_kinds and not self._tells_kinds:
+                return scan_with_kinds(parts, source, columns=columns, where=where)
+            return self._scan(parts, source, columns=columns, where=where, limit=None)
 
         following = Following(
             parts=parts,
@@ -142,13 +155,6 @@ class Streams(ABC):
         )
         following.open()
         return following
-
-
-def unfollowed(name: str) -> UnsupportedError:
-    """The error that a table has no changes of its own to follow."""
-    return UnsupportedError(
-        f"{name} cannot be read as a stream; read the table, its $audit_log or its $binlog"
-    )
 
 
 def _lay(given: dict[str, str], key: str, value: object, *, name: str) -> None:

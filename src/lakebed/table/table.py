@@ -36,7 +36,6 @@ from lakebed.table.row_deletes import delete_rows
 from lakebed.table.row_updates import update_rows
 from lakebed.table.scan_opening import open_scan
 from lakebed.table.session import Effects, Session
-from lakebed.table.streaming.kinds import scan_with_kinds
 from lakebed.table.streams import Streams
 from lakebed.table.tagging import Tagging
 
@@ -196,20 +195,6 @@ class Table(Streams, Maintenance, Lifetime, Repairs, Branching, Rollback, Inspec
     ) -> Scan:
         """A scan of one source; what tables that show another's rows do otherwise."""
         return parts.scan(source, columns=columns, where=where, limit=limit)
-
-    def _followed(
-        self,
-        parts: TableParts,
-        source: ScanSource,
-        *,
-        columns: Sequence[str] | None,
-        where: str | Expression | None,
-        with_kinds: bool,
-    ) -> Scan:
-        """A scan of one source of a stream; what tables that show another's rows do otherwise."""
-        if with_kinds:
-            return scan_with_kinds(parts, source, columns=columns, where=where)
-        return self._scan(parts, source, columns=columns, where=where, limit=None)
 
     def append(self, data: object) -> Snapshot | None:
         """INSERT INTO: adds rows; on a primary-key table they replace rows of their keys.

@@ -10,6 +10,7 @@ afterwards that it was done:
     noted, and some since have expired      nobody knows: an error, and never twice
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -46,12 +47,11 @@ class ReplayNotes:
     def begin(self, identifier: int) -> None:
         """Notes that a commit is about to be tried."""
         newest = self._snapshots.latest_id() or 0
-        self._write(_Note(identifier=identifier, after=newest, is_done=False))
+        self._write({_IDENTIFIER: identifier, _AFTER: newest})
 
     def end(self, identifier: int) -> None:
         """Notes that it was made, or that there was nothing to commit."""
-        newest = self._snapshots.latest_id() or 0
-        self._write(_Note(identifier=identifier, after=newest, is_done=True))
+        self._write({_IDENTIFIER: identifier, _IS_DONE: True})
 
     def has_committed(self, identifier: int) -> bool:
         """Whether a commit that no snapshot tells of was made nevertheless.
@@ -83,8 +83,7 @@ class ReplayNotes:
     def _snapshots(self) -> Snapshots:
         return Snapshots(self.file_io, self.paths)
 
-    def _write(self, note: _Note) -> None:
-        members = {_IDENTIFIER: note.identifier, _AFTER: note.after, _IS_DONE: note.is_done}
+    def _write(self, members: Mapping[str, int]) -> None:
         self.file_io.write(self._path, format_json(members).encode())
 
     def _read(self) -> _Note | None:
@@ -93,7 +92,8 @@ class ReplayNotes:
         except NotFoundError:
             return None
         found = parse_json_object(data, self._path)
-        identifier, after = found.get(_IDENTIFIER), found.get(_AFTER)
+        identifier, is_done = found.get(_IDENTIFIER), found.get(_IS_DONE) is True
+        after = 0 if is_done else found.get(_AFTER)
         if not isinstance(identifier, int) or not isinstance(after, int):
             raise CorruptTableError(self._path, f"{found!r} is no note of a commit")
-        return _Note(identifier=identifier, after=after, is_done=found.get(_IS_DONE) is True)
+        return _Note(identifier=identifier, after=after, is_done=is_done)

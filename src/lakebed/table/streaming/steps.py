@@ -176,6 +176,8 @@ class Following:
 
     def is_over(self, position: Position) -> bool:
         """Whether the stream ends at a position after which `next_step` found nothing."""
+        if self.options.bounded_watermark is None:
+            return False
         snapshot = self.parts.snapshots.find(self.looked_at(position) + 1)
         return snapshot is not None and self.is_end(snapshot)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import pyarrow as pa
 
@@ -13,7 +13,6 @@ from lakebed.format.predicate.parser import parse_predicate
 from lakebed.table.parts import TableParts, chosen_columns
 from lakebed.table.reading.scan_plan import ScanSource
 from lakebed.table.reading.scan_source import SnapshotSource
-from lakebed.table.streams import unfollowed
 from lakebed.table.system.kind import MetadataView, SystemTableKind
 from lakebed.table.system.metadata_scan import MetadataScan
 from lakebed.table.table import Table
@@ -23,21 +22,11 @@ from lakebed.table.table import Table
 class ReadOnlyTable(Table):
     """A table of metadata: everything that would write asks for its parts, and is refused."""
 
+    _has_changes: ClassVar[bool] = False
+
     def parts(self, scan_options: Mapping[str, str] | None = None) -> NoReturn:  # noqa: ARG002 - the table's own signature
         """Refuses: there is nothing to write to."""
         raise UnsupportedError(f"{self.name} is a system table: it can only be read, with scan()")
-
-    def _followed(
-        self,
-        parts: TableParts,  # noqa: ARG002 - the table's own signature
-        source: ScanSource,  # noqa: ARG002
-        *,
-        columns: Sequence[str] | None,  # noqa: ARG002
-        where: str | Expression | None,  # noqa: ARG002
-        with_kinds: bool,  # noqa: ARG002
-    ) -> NoReturn:
-        """Refuses: metadata has no changes of its own."""
-        raise unfollowed(self.name)
 
     def _metadata_scan(
         self,
