@@ -162,14 +162,13 @@ def _done(directory: Path) -> list[Path]:
 
 def _lose_last_lines(directory: Path) -> int:
     """Takes away what says that the last micro-batch of each query was done."""
-    lost = 0
-    for commits in (directory / "checkpoints").glob("*/commits"):
-        numbers = [int(path.name) for path in commits.iterdir() if path.name.isdecimal()]
-        if numbers:
-            (commits / str(max(numbers))).unlink()
-            (commits / f".{max(numbers)}.crc").unlink(missing_ok=True)
-            lost += 1
-    return lost
+    last: dict[Path, Path] = {}
+    for line in sorted(_done(directory), key=lambda path: int(path.name)):
+        last[line.parent] = line
+    for line in last.values():
+        line.unlink()
+        line.with_name(f".{line.name}.crc").unlink(missing_ok=True)
+    return len(last)
 
 
 def _judge(tables: Mapping[str, Table]) -> list[str]:

@@ -47,7 +47,7 @@ def _frame_merge_into(original: Method) -> Method:
     return merge_into
 
 
-def _noting(note: Callable[..., None]) -> Patch:
+def noting(note: Callable[..., None]) -> Patch:
     """A call that is written down and passed on."""
 
     def patch(original: Method) -> Method:
@@ -89,7 +89,7 @@ def _unsupported(name: str) -> Patch:
     def note(calls: Calls, *_args: Any, **_kwargs: Any) -> None:  # noqa: ANN401 - PySpark's signature
         calls.unsupported.append(name)
 
-    return _noting(note)
+    return noting(note)
 
 
 def _reader_table(original: Method) -> Method:
@@ -125,7 +125,8 @@ def _reader_load(original: Method) -> Method:
     return load
 
 
-def _writer_lake(self: object) -> Lake | None:
+def writer_lake(self: object) -> Lake | None:
+    """What is attached to the session of the frame that is written; None where nothing is."""
     frame = calls_of(self).frame
     return find_lake(frame.sparkSession) if frame is not None else None
 
@@ -139,7 +140,7 @@ def _writer_save(original: Method) -> Method:
         partitionBy: Any = None,  # noqa: ANN401, N803 - PySpark's signature
         **options: Any,  # noqa: ANN401 - PySpark's signature
     ) -> None:
-        lake = _writer_lake(self)
+        lake = writer_lake(self)
         calls = calls_of(self)
         calls.format = format or calls.format
         if lake is None or not calls.is_paimon:
@@ -160,7 +161,7 @@ def _writer_save_as_table(original: Method) -> Method:
         partitionBy: Any = None,  # noqa: ANN401, N803 - PySpark's signature
         **options: Any,  # noqa: ANN401 - PySpark's signature
     ) -> None:
-        lake = _writer_lake(self)
+        lake = writer_lake(self)
         found = lake.resolve_text(name) if lake is not None else None
         if lake is None or found is None:
             original(self, name, format, mode, partitionBy, **options)
@@ -188,7 +189,7 @@ def _note_save(
 
 def _writer_insert_into(original: Method) -> Method:
     def insert_into(self: object, tableName: str, overwrite: bool | None = None) -> None:  # noqa: FBT001, N803 - PySpark's signature
-        lake = _writer_lake(self)
+        lake = writer_lake(self)
         found = lake.resolve_text(tableName) if lake is not None else None
         if lake is None or found is None:
             original(self, tableName, overwrite)
@@ -203,7 +204,7 @@ def _writing_to(action: Callable[..., None]) -> Patch:
 
     def patch(original: Method) -> Method:
         def method(self: object, *args: Column | str) -> None:
-            lake, calls = _writer_lake(self), calls_of(self)
+            lake, calls = writer_lake(self), calls_of(self)
             found: TableName | None = None
             if lake is not None and calls.table is not None:
                 found = lake.resolve_text(calls.table)
@@ -217,13 +218,12 @@ def _writing_to(action: Callable[..., None]) -> Patch:
     return patch
 
 
-READER: Mapping[str, Patch] = {
-    "format": _noting(_note_format),
-    "option": _noting(_note_option),
-    "options": _noting(_note_options),
-    "table": _reader_table,
-    "load": _reader_load,
+OPTIONS: Mapping[str, Patch] = {
+    "format": noting(_note_format),
+    "option": noting(_note_option),
+    "options": noting(_note_options),
 }
+READER: Mapping[str, Patch] = {**OPTIONS, "table": _reader_table, "load": _reader_load}
 FRAME: Mapping[str, Patch] = {
     "write": _frame_write,
     "writeTo": _frame_write_to,
@@ -231,11 +231,9 @@ FRAME: Mapping[str, Patch] = {
     **HIDDEN,
 }
 WRITER: Mapping[str, Patch] = {
-    "format": _noting(_note_format),
-    "mode": _noting(_note_mode),
-    "option": _noting(_note_option),
-    "options": _noting(_note_options),
-    "partitionBy": _noting(_note_partition),
+    **OPTIONS,
+    "mode": noting(_note_mode),
+    "partitionBy": noting(_note_partition),
     "bucketBy": _unsupported("bucketBy"),
     "sortBy": _unsupported("sortBy"),
     "clusterBy": _unsupported("clusterBy"),
@@ -244,11 +242,11 @@ WRITER: Mapping[str, Patch] = {
     "insertInto": _writer_insert_into,
 }
 WRITER_V2: Mapping[str, Patch] = {
-    "using": _noting(_note_format),
-    "option": _noting(_note_option),
-    "options": _noting(_note_options),
-    "tableProperty": _noting(_note_property),
-    "partitionedBy": _noting(_note_partition),
+    "using": noting(_note_format),
+    "option": noting(_note_option),
+    "options": noting(_note_options),
+    "tableProperty": noting(_note_property),
+    "partitionedBy": noting(_note_partition),
     "clusterBy": _unsupported("clusterBy"),
     "create": _writing_to(frames.create),
     "append": _writing_to(frames.append),

@@ -39,7 +39,7 @@ _MODES: Mapping[str, Mode] = {
 
 def load_path(lake: Lake, calls: Calls, path: str | None) -> DataFrame:
     """`read.format("paimon").load(path)`."""
-    place = Place(_path(calls, path), _without_path(calls.options), lake.registry)
+    place = Place(path_of(calls, path), without_path(calls.options), lake.registry)
     with spark_errors():
         table = lake.configured(place.load())
     return table_frame(lake, table, place.table_options)
@@ -47,10 +47,10 @@ def load_path(lake: Lake, calls: Calls, path: str | None) -> DataFrame:
 
 def save_path(lake: Lake, calls: Calls, path: str | None) -> None:
     """`write.format("paimon").save(path)`: makes the table where there is none."""
-    frame = _frame(calls)
+    frame = frame_of(calls)
     mode = _mode(calls)
     options = _own_options(calls.options)
-    place = Place(_path(calls, path), options, lake.registry)
+    place = Place(path_of(calls, path), options, lake.registry)
     _refuse_buckets(calls, operation="save")
     _refuse_unsupported(calls, place.path)
     with spark_errors():
@@ -100,7 +100,7 @@ def insert_into(lake: Lake, calls: Calls, name: TableName, *, overwrite: bool | 
     table = _existing(lake, calls, name)
     is_overwrite = calls.mode == "overwrite" if overwrite is None else overwrite
     mode = lake.overwrite_mode(_overwrite_option(calls)) if is_overwrite else "append"
-    lake.write(align_by_position(_frame(calls), table), table, mode=_for_table(mode, table))
+    lake.write(align_by_position(frame_of(calls), table), table, mode=_for_table(mode, table))
 
 
 def append(lake: Lake, calls: Calls, name: TableName) -> None:
@@ -143,7 +143,7 @@ def replace(lake: Lake, calls: Calls, name: TableName) -> None:
     _refuse_unsupported(calls, str(name))
     _refuse_other_format(calls, str(name))
     operation = Operation.REPLACE_TABLE_AS_SELECT
-    lake.replace_table(name, _new_table(calls), frame=_frame(calls), operation=operation)
+    lake.replace_table(name, _new_table(calls), frame=frame_of(calls), operation=operation)
 
 
 def create_or_replace(lake: Lake, calls: Calls, name: TableName) -> None:
@@ -153,7 +153,7 @@ def create_or_replace(lake: Lake, calls: Calls, name: TableName) -> None:
 
 def _new_table(calls: Calls) -> NewTable:
     """A table for the rows of a frame, defined as the writer says."""
-    frame = _frame(calls)
+    frame = frame_of(calls)
     return NewTable(
         schema=frame.schema,
         partition_by=column_names(frame, calls.partition_by),
@@ -187,7 +187,7 @@ def check_options(given: Mapping[str, str], table: Table) -> None:
 
 def check_partitioning(calls: Calls, table: Table) -> None:
     """Rows go to the partitions that the table has."""
-    given, held = column_names(_frame(calls), calls.partition_by), table.partition_keys
+    given, held = column_names(frame_of(calls), calls.partition_by), table.partition_keys
     if given and [name.lower() for name in given] != [name.lower() for name in held]:
         raise analysis_error(
             "_LEGACY_ERROR_TEMP_1163",
@@ -223,7 +223,7 @@ def _write(
     replaced: ReplacedPartitions | None = None,
 ) -> None:
     """Writes the rows by name, to a schema that is changed first where that is asked for."""
-    rows, table = onto_table(lake, _frame(calls), table, options=calls.options)
+    rows, table = onto_table(lake, frame_of(calls), table, options=calls.options)
     lake.write(rows, table, mode=_for_table(mode, table), partition=replaced)
 
 
@@ -232,7 +232,8 @@ def _for_table(mode: WriteMode, table: Table) -> WriteMode:
     return "overwrite" if mode == "dynamic" and not table.partition_keys else mode
 
 
-def _frame(calls: Calls) -> DataFrame:
+def frame_of(calls: Calls) -> DataFrame:
+    """The rows that a writer was made for."""
     if calls.frame is None:
         raise InvalidArgumentError("a writer was made without a frame; use DataFrame.write")
     return calls.frame
@@ -262,7 +263,8 @@ def column_names(frame: DataFrame, columns: Sequence[object]) -> list[str]:
     ]
 
 
-def _path(calls: Calls, path: str | None) -> str:
+def path_of(calls: Calls, path: str | None) -> str:
+    """The path of a table, given with the action or as an option before it."""
     found = path if path is not None else calls.options.get("path")
     if found is None:
         raise analysis_error(
@@ -271,7 +273,8 @@ def _path(calls: Calls, path: str | None) -> str:
     return found
 
 
-def _without_path(options: Mapping[str, str]) -> dict[str, str]:
+def without_path(options: Mapping[str, str]) -> dict[str, str]:
+    """What is said of a table beside where it is."""
     return {key: value for key, value in options.items() if key != "path"}
 
 

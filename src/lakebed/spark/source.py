@@ -150,6 +150,4 @@ class PaimonReader(DataSourceReader):
         if not isinstance(partition, SplitGroup):
             # Spark makes a partition of its own where a table has no splits.
             return
-        read = ReadSplits(partition.reader, (partition.splits,), schema)
-        only_group = pa.RecordBatch.from_pydict({"group": pa.array([0])})
-        yield from read(iter([only_group]))
+        yield from ReadSplits(partition.reader, (partition.splits,), schema).read_all()

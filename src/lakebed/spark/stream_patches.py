@@ -3,75 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from lakebed.spark import streams
 from lakebed.spark.calls import Calls, calls_of
+from lakebed.spark.frame_patches import FRAME, OPTIONS, noting, writer_lake
 from lakebed.spark.lake import Lake, find_lake
-from lakebed.spark.session_patches import Method, Patch
+from lakebed.spark.session_patches import SESSION, Method, Patch
 
 
-def _session_read_stream(original: Method) -> Method:
-    def read_stream(self: SparkSession) -> object:
-        reader: object = original(self)
-        calls_of(reader).session = self
-        return reader
-
-    return read_stream
-
-
-def _frame_write_stream(original: Method) -> Method:
-    def write_stream(self: DataFrame) -> object:
-        writer: object = original(self)
-        calls_of(writer).frame = self
-        return writer
-
-    return write_stream
-
-
-def _format(original: Method) -> Method:
-    def method(self: object, source: str) -> object:
-        calls_of(self).format = source
-        result: object = original(self, source)
-        return result
-
-    return method
-
-
-def _option(original: Method) -> Method:
-    def option(self: object, key: str, value: Any) -> object:  # noqa: ANN401 - PySpark's signature
-        calls_of(self).add_options({key: value})
-        result: object = original(self, key, value)
-        return result
-
-    return option
-
-
-def _options(original: Method) -> Method:
-    def method(self: object, **options: Any) -> object:  # noqa: ANN401 - PySpark's signature
-        calls_of(self).add_options(options)
-        result: object = original(self, **options)
-        return result
-
-    return method
-
-
-def _schema(original: Method) -> Method:
-    def schema(self: object, schema: Any) -> object:  # noqa: ANN401 - PySpark's signature
-        calls_of(self).unsupported.append("schema")
-        result: object = original(self, schema)
-        return result
-
-    return schema
-
-
-def _output_mode(original: Method) -> Method:
-    def method(self: object, outputMode: str) -> object:  # noqa: N803 - PySpark's name
-        calls_of(self).mode = outputMode
-        result: object = original(self, outputMode)
-        return result
-
-    return method
+def _note_output_mode(calls: Calls, outputMode: str) -> None:  # noqa: N803 - PySpark's name
+    calls.mode = outputMode
 
 
 def _partition_by(original: Method) -> Method:
@@ -135,7 +77,7 @@ def _start(original: Method) -> Method:
         queryName: str | None = None,  # noqa: N803
         **options: Any,  # noqa: ANN401
     ) -> object:
-        lake, calls = _writer_lake(self), calls_of(self)
+        lake, calls = writer_lake(self), calls_of(self)
         calls.format = format or calls.format
         if lake is None or not calls.is_paimon:
             _pass_partitioning(self, calls)
@@ -159,7 +101,7 @@ def _to_table(original: Method) -> Method:
         queryName: str | None = None,  # noqa: N803
         **options: Any,  # noqa: ANN401
     ) -> object:
-        lake, calls = _writer_lake(self), calls_of(self)
+        lake, calls = writer_lake(self), calls_of(self)
         name = lake.resolve_text(tableName) if lake is not None else None
         if lake is None or name is None:
             _pass_partitioning(self, calls)
@@ -173,11 +115,6 @@ def _to_table(original: Method) -> Method:
         return streams.write_table(lake, self, name, start=getattr(start, "__wrapped__", start))
 
     return to_table
-
-
-def _writer_lake(self: object) -> Lake | None:
-    frame = calls_of(self).frame
-    return find_lake(frame.sparkSession) if frame is not None else None
 
 
 def _pass_partitioning(self: Any, calls: Calls) -> None:  # noqa: ANN401 - as above
@@ -204,20 +141,12 @@ def _note_start(  # noqa: PLR0917 - the arguments of start
         calls.partition_by = (partition_by,)
 
 
-STREAM_SESSION: Mapping[str, Patch] = {"readStream": _session_read_stream}
-STREAM_FRAME: Mapping[str, Patch] = {"writeStream": _frame_write_stream}
-STREAM_READER: Mapping[str, Patch] = {
-    "format": _format,
-    "option": _option,
-    "options": _options,
-    "table": _reader_table,
-    "load": _reader_load,
-}
+STREAM_SESSION: Mapping[str, Patch] = {"readStream": SESSION["read"]}
+STREAM_FRAME: Mapping[str, Patch] = {"writeStream": FRAME["write"]}
+STREAM_READER: Mapping[str, Patch] = {**OPTIONS, "table": _reader_table, "load": _reader_load}
 STREAM_WRITER: Mapping[str, Patch] = {
-    "format": _format,
-    "option": _option,
-    "options": _options,
-    "outputMode": _output_mode,
+    **OPTIONS,
+    "outputMode": noting(_note_output_mode),
     "partitionBy": _partition_by,
     "start": _start,
     "toTable": _to_table,

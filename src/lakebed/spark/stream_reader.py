@@ -81,9 +81,8 @@ class TableStreamReader(DataSourceStreamReader):
         if not isinstance(partition, StreamPart):
             # Spark makes a partition of its own where a micro-batch has none.
             return
-        only_group = pa.RecordBatch.from_pydict({"group": pa.array([0])})
         for reader, splits in partition.reads:
-            yield from ReadSplits(reader, (splits,), self._schema)(iter([only_group]))
+            yield from ReadSplits(reader, (splits,), self._schema).read_all()
 
     def commit(self, end: Offset) -> None:
         """Keeps the position of the consumer, which a restart without a checkpoint goes on from.

@@ -9,11 +9,19 @@ from lakebed.spark.calls import PAIMON, Calls, calls_of
 from lakebed.spark.changelog_option import shown_by
 from lakebed.spark.conditions import analysis_error, spark_errors, unsupported_operation
 from lakebed.spark.evolution import MERGE_OPTIONS
-from lakebed.spark.frames import check_options, check_partitioning, column_names
+from lakebed.spark.frames import (
+    check_options,
+    check_partitioning,
+    column_names,
+    frame_of,
+    path_of,
+    without_path,
+)
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName
 from lakebed.spark.new_table import NewTable
 from lakebed.spark.places import Place, scan_options
+from lakebed.spark.plain_writer import NO_CHECKPOINT
 from lakebed.spark.stream_sink import OUTPUT_MODES, StreamSink
 from lakebed.spark.stream_tables import FOLLOWED, check_limits, stream_options
 from lakebed.spark.types import to_table_schema
@@ -39,8 +47,8 @@ def read_table(lake: Lake, reader: Any, name: TableName) -> DataFrame:  # noqa: 
 
 def read_path(lake: Lake, reader: Any, path: str | None) -> DataFrame:  # noqa: ANN401 - as above
     """`readStream.format("paimon").load(path)`."""
-    options = calls_of(reader).options
-    place = Place(_path(options, path), _without_path(options), lake.registry)
+    calls = calls_of(reader)
+    place = Place(path_of(calls, path), without_path(calls.options), lake.registry)
     with spark_errors():
         table = lake.configured(place.load())
     return _stream(lake, reader, table, options=place.table_options)
@@ -65,11 +73,11 @@ def _stream(
 def write_path(lake: Lake, writer: Any, path: str | None, *, start: Start) -> object:  # noqa: ANN401 - either of PySpark's writers
     """`writeStream.format("paimon").start(path)`: makes the table where there is none."""
     calls = calls_of(writer)
-    place = Place(_path(calls.options, path), _table_options(calls), lake.registry)
+    place = Place(path_of(calls, path), _table_options(calls), lake.registry)
     with spark_errors():
         table = place.find()
         if table is None:
-            frame = _frame(calls)
+            frame = frame_of(calls)
             table = place.create(
                 to_table_schema(frame.schema), partition_by=column_names(frame, calls.partition_by)
             )
@@ -89,7 +97,7 @@ def write_table(lake: Lake, writer: Any, name: TableName, *, start: Start) -> ob
         check_options(_table_options(calls), table)
         check_partitioning(calls, table)
     else:
-        frame = _frame(calls)
+        frame = frame_of(calls)
         definition = NewTable(
             schema=frame.schema,
             partition_by=column_names(frame, calls.partition_by),
@@ -137,11 +145,7 @@ def _checkpoint(lake: Lake, calls: Calls) -> str:
             f"a stream into a table needs the option {_CHECKPOINT} itself: below the setting"
             f" {_CHECKPOINTS} Spark does not say which directory is this query's",
         )
-    raise analysis_error(
-        "LAKEBED_INVALID_ARGUMENT",
-        "a stream into a table needs a checkpoint, by which each micro-batch is committed once:"
-        f' give option("{_CHECKPOINT}", "...")',
-    )
+    raise analysis_error("LAKEBED_INVALID_ARGUMENT", NO_CHECKPOINT)
 
 
 def _table_options(calls: Calls) -> dict[str, str]:
@@ -150,22 +154,3 @@ def _table_options(calls: Calls) -> dict[str, str]:
 
 def _is_merging(key: str) -> bool:
     return key.lower() in MERGE_OPTIONS
-
-
-def _frame(calls: Calls) -> DataFrame:
-    if calls.frame is None:
-        raise TypeError("a stream writer was made without a frame")
-    return calls.frame
-
-
-def _path(options: Mapping[str, str], path: str | None) -> str:
-    found = path if path is not None else options.get("path")
-    if found is None:
-        raise analysis_error(
-            "LAKEBED_INVALID_ARGUMENT", "the format paimon needs the path of a table"
-        )
-    return found
-
-
-def _without_path(options: Mapping[str, str]) -> dict[str, str]:
-    return {key: text for key, text in options.items() if key != "path"}

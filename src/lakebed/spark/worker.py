@@ -6,7 +6,7 @@ that libraries with threads of their own are told to use one before they are loa
 
 import os
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, Self, cast
@@ -104,13 +104,20 @@ class ReadSplits:
 
     def __call__(self, batches: Batches) -> Batches:
         """Rows of the groups."""
+        for batch in batches:
+            yield from self._read(cast("list[int]", batch.column(0).to_pylist()))
+
+    def read_all(self) -> Batches:
+        """Rows of all groups, in their order."""
+        return self._read(range(len(self.groups)))
+
+    def _read(self, numbers: Iterable[int]) -> Batches:
         _use_one_thread()
         reader = cast("Rows", pickle.loads(self.reader))
-        for batch in batches:
-            for group in cast("list[int]", batch.column(0).to_pylist()):
-                for split in pickle.loads(self.groups[group]):
-                    for rows in reader.read(split):
-                        yield from _cut(to_schema(rows, self.schema))
+        for number in numbers:
+            for split in pickle.loads(self.groups[number]):
+                for rows in reader.read(split):
+                    yield from _cut(to_schema(rows, self.schema))
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,8 +77,7 @@ def _clauses_of(statement: FrameMerge) -> tuple[Clause, ...]:
 
 
 def _is_star(clause: Clause) -> bool:
-    is_deletion = isinstance(clause, Change) and clause.is_deletion
-    return clause.values is None and not is_deletion
+    return clause.values is None and not clause.is_deletion
 
 
 def _named(changed: ChangedTable, statement: FrameMerge) -> DataFrame:
@@ -216,8 +215,7 @@ class _FrameMerge:
     def _check_side(self, side: _Side) -> None:
         """Refuses rows that two of the source would change, and other values for a key."""
         first = side.clauses[0]
-        is_deletion = isinstance(first, Change) and first.is_deletion
-        goes_anyhow = len(side.clauses) == 1 and is_deletion and first.condition is None
+        goes_anyhow = len(side.clauses) == 1 and first.is_deletion and first.condition is None
         if side.is_there and side.is_given and not goes_anyhow:
             check_single(side.rows.where(f"{_CHOICE} >= 0"), self._places)
         for number, clause in enumerate(side.clauses):
@@ -239,14 +237,13 @@ class _FrameMerge:
     def _made(self, side: _Side) -> Iterator[DataFrame]:
         """The rows of the table that the clauses of a side make."""
         for number, clause in enumerate(side.clauses):
-            is_deletion = isinstance(clause, Change) and clause.is_deletion
-            if is_deletion and not self.table.primary_keys:
+            if clause.is_deletion and not self.table.primary_keys:
                 continue
             values = {name: quoted((_THERE, name)) for name in self.table.schema.names}
             kind = "-D"
             if isinstance(clause, Insertion):
                 values, kind = self._texts(clause), "+I"
-            elif not is_deletion:
+            elif not clause.is_deletion:
                 keys = self.table.primary_keys
                 new = self._texts(clause).items()
                 values |= {name: text for name, text in new if name not in keys}
@@ -271,7 +268,7 @@ class _FrameMerge:
 
     def _texts(self, clause: Clause) -> dict[str, str]:
         """What columns get, in the words of `_valued`; nothing for a deletion."""
-        if isinstance(clause, Change) and clause.is_deletion:
+        if clause.is_deletion:
             return {}
         if clause.values is None:
             stars = Stars(

@@ -4,8 +4,10 @@ The calls are those of PySpark's `MergeIntoWriter`, which is of one shape on cla
 another on Spark Connect; here they are only written down, until `merge()` carries them out.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from pyspark.sql import Column, DataFrame
 
@@ -31,6 +33,8 @@ class Change:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insertion:
     """What rows of the source become; `values` is None for their columns."""
+
+    is_deletion: ClassVar[bool] = False
 
     condition: Column | None
     values: Mapping[str, Column] | None = None
@@ -105,15 +109,11 @@ class FrameMergeWriter:
 
 
 @dataclass(frozen=True, slots=True)
-class WhenMatched:
-    """What becomes of rows of both."""
+class _Changing(ABC):
+    """What becomes of rows of the table."""
 
     writer: FrameMergeWriter
     condition: Column | None
-
-    def updateAll(self) -> FrameMergeWriter:
-        """Each column gets the source's of the same name."""
-        return self._with(Change(condition=self.condition))
 
     def update(self, assignments: Mapping[str, Column]) -> FrameMergeWriter:
         """Some columns get new values."""
@@ -122,6 +122,19 @@ class WhenMatched:
     def delete(self) -> FrameMergeWriter:
         """The rows go."""
         return self._with(Change(condition=self.condition, is_deletion=True))
+
+    @abstractmethod
+    def _with(self, change: Change) -> FrameMergeWriter:
+        """The merge with one more clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhenMatched(_Changing):
+    """What becomes of rows of both."""
+
+    def updateAll(self) -> FrameMergeWriter:
+        """Each column gets the source's of the same name."""
+        return self._with(Change(condition=self.condition))
 
     def _with(self, change: Change) -> FrameMergeWriter:
         told = self.writer.statement
@@ -151,11 +164,8 @@ class WhenNotMatched:
 
 
 @dataclass(frozen=True, slots=True)
-class WhenNotMatchedBySource:
+class WhenNotMatchedBySource(_Changing):
     """What becomes of rows of the table alone."""
-
-    writer: FrameMergeWriter
-    condition: Column | None
 
     def updateAll(self) -> FrameMergeWriter:
         """Refused: there is no row of the source whose columns could be taken.
@@ -168,14 +178,6 @@ class WhenNotMatchedBySource:
             "whenNotMatchedBySource().updateAll(): these rows have none of the source whose columns"
             " they could get; name columns and values with update({...})",
         )
-
-    def update(self, assignments: Mapping[str, Column]) -> FrameMergeWriter:
-        """Some columns get new values."""
-        return self._with(Change(condition=self.condition, values=dict(assignments)))
-
-    def delete(self) -> FrameMergeWriter:
-        """The rows go."""
-        return self._with(Change(condition=self.condition, is_deletion=True))
 
     def _with(self, change: Change) -> FrameMergeWriter:
         told = self.writer.statement
