@@ -95,8 +95,7 @@ def by_bucket(
         place += F.pmod(F.hash(*own), F.lit(slices))
     if partitions:
         place += F.hash(*partitions).cast("bigint")
-    known = F.array(*(F.lit(number).cast("bigint") for number in _numbers(places)))
-    number = F.element_at(known, F.pmod(place, F.lit(places)).cast("int") + 1)
+    number = F.element_at(F.expr(_known(places)), F.pmod(place, F.lit(places)).cast("int") + 1)
     return frame.withColumn(_PLACE, number).repartition(F.col(_PLACE)).drop(_PLACE)
 
 
@@ -116,6 +115,11 @@ def _measured_places(spark: SparkSession) -> int | None:
 
 
 @cache
+def _known(places: int) -> str:
+    """The numbers as one text, since a column for each would take longer than writing few rows."""
+    return f"array({', '.join(f'{number}L' for number in _numbers(places))})"
+
+
 def _numbers(places: int) -> list[int]:
     """A number for each partition, whose hash leads there."""
     candidates = np.arange(places * _CANDIDATES, dtype="<i8")
