@@ -28,6 +28,10 @@ _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "json", "orc", "parquet"
 _WORDS = ("catalogs", "paimon_incremental_", "max_pt")
 
 
+def _few_cached() -> HeldSetting:
+    return HeldSetting("spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", "true")
+
+
 def _micros() -> HeldSetting:
     return HeldSetting("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
 
@@ -56,6 +60,8 @@ class Registry:
         visible_stores: Whether Spark's JVM reads files of a store, where that was tried.
         has_checked_workers: Whether Python workers are known to import Lakebed.
         micros: Has Spark's Parquet writer store instants as tables do.
+        few_cached: Has Spark keep the few rows of a large shuffle in few partitions; it would keep
+            as many as the shuffle has, and start a task for each whenever they are read.
         frames: The frames of scans that are kept; None where none are.
     """
 
@@ -65,6 +71,7 @@ class Registry:
     visible_stores: dict[str, bool] = field(default_factory=dict)
     has_checked_workers: bool = False
     micros: HeldSetting = field(default_factory=_micros)
+    few_cached: HeldSetting = field(default_factory=_few_cached)
     frames: KnownFrames | None = None
     _parallelism: int | None = field(default=None, init=False)
 
@@ -115,7 +122,9 @@ class Registry:
         """How many tasks the cluster runs at once, as Spark splits a range by default."""
         if self._parallelism is None:
             parts = spark.range(_PROBE_ROWS).selectExpr("spark_partition_id() AS part")
-            self._parallelism = max(parts.distinct().count(), 1)
+            # A maximum needs no shuffle into as many partitions as Spark is set to.
+            highest = parts.selectExpr("max(part)").collect()[0][0]
+            self._parallelism = int(highest) + 1
         return self._parallelism
 
 

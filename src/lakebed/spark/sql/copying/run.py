@@ -98,7 +98,7 @@ def _load(
     reading: FileRows, files: Sequence[SourceFile], table: Table, *, on_error: OnError
 ) -> list[_Row]:
     """Loads files, and says of each what became of it."""
-    with held(reading.read(files)) as rows:
+    with held(reading.lake, reading.read(files)) as rows:
         found = tallies(rows)
         told = {each.key: found.get(each.key, Tally()) for each in files}
         if on_error is OnError.ABORT_STATEMENT:

@@ -15,8 +15,9 @@ where some column mentions it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
@@ -159,16 +160,17 @@ class _FrameMerge:
 
     def carry_out(self) -> None:
         """Writes what the clauses make of the rows."""
-        with held(self._pairs()) as pairs:
+        with held(self.changed.lake, self._pairs()) as pairs:
             sides = list(self._sides(pairs))
             for side in sides:
                 self._check_side(side)
+            check = next((check for side in sides if (check := self._check_of(side))), None)
             rows = [made for side in sides for made in self._made(side)]
             gone = []
             if not self.table.primary_keys:
                 changed = [side.rows.where(f"{_CHOICE} >= 0") for side in sides if side.is_there]
                 gone = [each.select(*self._places) for each in changed]
-            commit_outcomes(self.changed, rows, gone)
+            commit_outcomes(self.changed, rows, gone, check=check)
 
     @property
     def _places(self) -> list[Column]:
@@ -212,12 +214,16 @@ class _FrameMerge:
         chosen = rows.select(_STAR, choice.alias(_CHOICE))
         return _Side(rows=chosen, clauses=clauses, is_there=is_there, is_given=is_given)
 
-    def _check_side(self, side: _Side) -> None:
-        """Refuses rows that two of the source would change, and other values for a key."""
+    def _check_of(self, side: _Side) -> Callable[[], None] | None:
+        """Refuses a row of the table for which several rows of the source say what it becomes."""
         first = side.clauses[0]
         goes_anyhow = len(side.clauses) == 1 and first.is_deletion and first.condition is None
-        if side.is_there and side.is_given and not goes_anyhow:
-            check_single(side.rows.where(f"{_CHOICE} >= 0"), self._places)
+        if goes_anyhow or not (side.is_there and side.is_given):
+            return None
+        return partial(check_single, side.rows.where(f"{_CHOICE} >= 0"), self._places)
+
+    def _check_side(self, side: _Side) -> None:
+        """Refuses other values for a key."""
         for number, clause in enumerate(side.clauses):
             if isinstance(clause, Change) and not clause.is_deletion:
                 self._check_keys(side, number, clause)

@@ -52,13 +52,14 @@ class Splicing:
 
 
 @contextmanager
-def held(frame: DataFrame) -> Iterator[DataFrame]:
+def held(lake: Lake, frame: DataFrame) -> Iterator[DataFrame]:
     """A frame whose rows are computed once, as long as the block runs."""
-    frame.persist()
-    try:
-        yield frame
-    finally:
-        frame.unpersist()
+    with lake.registry.few_cached.held(lake.spark):
+        frame.persist()
+        try:
+            yield frame
+        finally:
+            frame.unpersist()
 
 
 def aligned(

@@ -10,9 +10,9 @@ key that puts whole rows of the source, whether or not they are there, is an ups
 not read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
@@ -86,7 +86,7 @@ def merge(lake: Lake, statement: Merge, given: Arguments) -> DataFrame | None:
     named = replace(statement, condition=with_aliases(statement.condition, names))
     rows = upserted(changed, named, source, aliases=run.aliases)
     if rows is None or not changed.commit_unique(rows, operation=Operation.MERGE):
-        run.carry_out()
+        run.carry_out(may_be_unique=rows is None)
     return lake.empty()
 
 
@@ -148,11 +148,10 @@ class _Merge:
             with spark_errors():
                 check_updatable(self.changed.parts, self.changed.base, names)
 
-    def carry_out(self) -> None:
-        """Writes what the clauses make of the rows."""
-        with held(self._pairs()) as pairs:
+    def carry_out(self, *, may_be_unique: bool) -> None:
+        """Writes what the clauses make of the rows, of which no two may have the same key."""
+        with held(self.changed.lake, self._pairs()) as pairs:
             both, given, there = self._choices(pairs)
-            self._check_single(both)
             rows = [
                 *self._new_rows(both, self.statement.matched),
                 *self._new_rows(given, self.statement.not_matched),
@@ -162,7 +161,8 @@ class _Merge:
             if not self.table.primary_keys:
                 taken = [each for each in (both, there) if each is not None]
                 gone = [each.where(f"{_CHOICE} >= 0").select(*self._places) for each in taken]
-            commit_outcomes(self.changed, rows, gone)
+            check = self._check_of(both)
+            commit_outcomes(self.changed, rows, gone, check=check, may_be_unique=may_be_unique)
 
     @property
     def _places(self) -> list[str]:
@@ -260,13 +260,14 @@ class _Merge:
         taken = [*map(str.lower, sides), *(name.lower() for _, name in found)]
         return [quoted(each) for each in found if taken.count(each[1].lower()) == 1]
 
-    def _check_single(self, both: DataFrame | None) -> None:
+    def _check_of(self, both: DataFrame | None) -> Callable[[], None] | None:
         """Refuses a row of the table for which several rows of the source say what it becomes."""
         clauses = self.statement.matched
         only_deletes = len(clauses) == 1 and isinstance(clauses[0], DeleteClause)
         if both is None or (only_deletes and clauses[0].condition is None):
-            return
-        check_single(both.where(f"{_CHOICE} >= 0"), [F.col(each) for each in self._places])
+            return None
+        places = [F.col(each) for each in self._places]
+        return partial(check_single, both.where(f"{_CHOICE} >= 0"), places)
 
     def _new_rows(self, chosen: DataFrame | None, clauses: Sequence[Clause]) -> list[DataFrame]:
         found = []

@@ -1,6 +1,6 @@
 """What holds of the rows that a merge changes, whoever told it: SQL or a frame?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyspark.sql import Column, DataFrame
 
@@ -33,7 +33,12 @@ def check_single(chosen: DataFrame, places: Sequence[Column]) -> None:
 
 
 def commit_outcomes(
-    changed: ChangedTable, rows: Sequence[DataFrame], gone: Sequence[DataFrame]
+    changed: ChangedTable,
+    rows: Sequence[DataFrame],
+    gone: Sequence[DataFrame],
+    *,
+    check: Callable[[], None] | None,
+    may_be_unique: bool = True,
 ) -> None:
     """Commits what the clauses of a merge made.
 
@@ -41,11 +46,20 @@ def commit_outcomes(
         changed: The table.
         rows: The rows of each clause, aligned; those that bring ids along have a column for them.
         gone: Places of the rows that go, without a primary key.
+        check: Refuses a row of the table that several rows of the source change; None where they
+            may. It is a job, which a table with a primary key need not have: no row was changed
+            twice where all rows that are written have keys of their own.
+        may_be_unique: Whether they may have; False where some are known to share one.
     """
     tracked = [each for each in rows if ROW_ID.name in each.columns]
-    new = [each for each in rows if ROW_ID.name not in each.columns]
+    new = _together(changed.lake, [each for each in rows if ROW_ID.name not in each.columns])
+    if check is not None:
+        keyed = new if changed.table.primary_keys and may_be_unique else None
+        if keyed is not None and changed.commit_unique(keyed, operation=Operation.MERGE):
+            return
+        check()
     changed.commit(
-        _together(changed.lake, new),
+        new,
         gone,
         tracked=_together(changed.lake, tracked),
         operation=Operation.MERGE,

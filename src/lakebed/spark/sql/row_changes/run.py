@@ -59,7 +59,7 @@ def update(lake: Lake, statement: Update, given: Arguments) -> DataFrame | None:
     if table.primary_keys:
         changed.commit(aligned(found, table, kind="+U"), operation=Operation.UPDATE)
         return lake.empty()
-    with held(found):
+    with held(lake, found):
         names_out = found.columns[: len(table.schema.names)]
         columns = [*table.schema.names, *changed.brought]
         rows = found.select(*names_out, *changed.brought)
