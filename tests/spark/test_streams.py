@@ -101,6 +101,24 @@ def test_a_micro_batch_that_is_run_again_is_not_committed_again(
     assert len(load(spark, target).snapshots()) == 3
 
 
+def test_a_query_finds_its_checkpoint_by_its_name_below_the_session_s_directory(
+    spark: SparkSession, tables: tuple[str, str], tmp_path: Path
+) -> None:
+    source, target = tables
+    spark.sql(f"CREATE TABLE {source} (k INT)")
+    spark.sql(f"CREATE TABLE {target} (k INT)")
+    spark.conf.set("spark.sql.streaming.checkpointLocation", str(tmp_path))
+    try:
+        for number in range(2):
+            spark.sql(f"INSERT INTO {source} VALUES ({number})")
+            writer = spark.readStream.table(source).writeStream.queryName(f"copies_{target[-8:]}")
+            assert run(writer.trigger(availableNow=True).toTable(target)) == [1]
+    finally:
+        spark.conf.unset("spark.sql.streaming.checkpointLocation")
+    assert [path.name for path in tmp_path.iterdir()] == [f"copies_{target[-8:]}"]
+    assert rows(spark, target) == [(0,), (1,)]
+
+
 def test_a_checkpoint_that_was_moved_is_the_same_query(
     spark: SparkSession, tables: tuple[str, str], tmp_path: Path
 ) -> None:

@@ -28,6 +28,7 @@ class Calls:
         options: The options, as text.
         partition_by: Partition columns.
         properties: Table properties of `writeTo`.
+        query_name: Of a streaming query.
         unsupported: Names of calls that Lakebed cannot heed.
     """
 
@@ -39,6 +40,7 @@ class Calls:
     options: dict[str, str] = field(default_factory=dict)
     partition_by: tuple[object, ...] = ()
     properties: dict[str, str] = field(default_factory=dict)
+    query_name: str | None = None
     unsupported: list[str] = field(default_factory=list)
 
     @property

@@ -16,6 +16,10 @@ def _note_output_mode(calls: Calls, outputMode: str) -> None:  # noqa: N803 - Py
     calls.mode = outputMode
 
 
+def _note_query_name(calls: Calls, queryName: str) -> None:  # noqa: N803 - PySpark's name
+    calls.query_name = queryName
+
+
 def _partition_by(original: Method) -> Method:
     """Passed on when the query starts: Spark refuses it with the function that writes a batch."""
 
@@ -147,6 +151,7 @@ STREAM_READER: Mapping[str, Patch] = {**OPTIONS, "table": _reader_table, "load":
 STREAM_WRITER: Mapping[str, Patch] = {
     **OPTIONS,
     "outputMode": noting(_note_output_mode),
+    "queryName": noting(_note_query_name),
     "partitionBy": _partition_by,
     "start": _start,
     "toTable": _to_table,

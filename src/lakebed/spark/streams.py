@@ -109,13 +109,14 @@ def write_table(lake: Lake, writer: Any, name: TableName, *, start: Start) -> ob
 
 def _start(lake: Lake, writer: Any, table: Table, *, start: Start) -> object:  # noqa: ANN401 - as above
     calls = calls_of(writer)
+    checkpoint = _checkpoint(lake, calls, table)
     sink = StreamSink(
         table=table,
         mode=_output_mode(calls, table),
-        checkpoint=_checkpoint(lake, calls),
+        checkpoint=checkpoint,
         options={key: text for key, text in calls.options.items() if _is_merging(key)},
     )
-    return start(writer.foreachBatch(sink))
+    return start(writer.option(_CHECKPOINT, checkpoint).foreachBatch(sink))
 
 
 def _output_mode(calls: Calls, table: Table) -> str:
@@ -134,18 +135,18 @@ def _output_mode(calls: Calls, table: Table) -> str:
     return mode
 
 
-def _checkpoint(lake: Lake, calls: Calls) -> str:
+def _checkpoint(lake: Lake, calls: Calls, table: Table) -> str:
+    """The directory of the query: as given, or below the session's one where Spark would put it."""
     given = {key.lower(): text for key, text in calls.options.items()}
     found = given.get(_CHECKPOINT.lower())
     if found is not None:
         return found
-    if lake.setting(_CHECKPOINTS) is not None:
-        raise analysis_error(
-            "LAKEBED_INVALID_ARGUMENT",
-            f"a stream into a table needs the option {_CHECKPOINT} itself: below the setting"
-            f" {_CHECKPOINTS} Spark does not say which directory is this query's",
-        )
-    raise analysis_error("LAKEBED_INVALID_ARGUMENT", NO_CHECKPOINT)
+    parent = lake.setting(_CHECKPOINTS)
+    if parent is None:
+        raise analysis_error("LAKEBED_INVALID_ARGUMENT", NO_CHECKPOINT)
+    # A query without a name gets a directory of its own at each start, and never goes on from one.
+    name = calls.query_name or table.session.effects.fresh_uuid()
+    return f"{parent.rstrip('/')}/{name}"
 
 
 def _table_options(calls: Calls) -> dict[str, str]:
