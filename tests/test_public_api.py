@@ -30,7 +30,7 @@ TABLE = {
     *("rollback", "rollback_to_timestamp", "rollback_to_watermark"),
     *("compact", "compact_manifest", "expire_snapshots", "rescale", "rewrite_file_index"),
     *("expire_changelogs", "expire_partitions", "mark_partition_done"),
-    *("reset_consumer", "clear_consumers", "check", "stream", "following"),
+    *("reset_consumer", "clear_consumers", "check", "stream", "streams", "following"),
     *("create_tag", "create_tag_from_timestamp", "replace_tag", "rename_tag", "delete_tag"),
     *("expire_tags", "trigger_tag_automatic_creation"),
     *("purge_files", "remove_orphan_files", "remove_unexisting_files", "repair_earliest_snapshot"),

@@ -22,9 +22,8 @@ from pyspark.sql.streaming.listener import (
 )
 
 from lakebed.errors import InvalidArgumentError
+from lakebed.table.streaming.metrics import gauge
 from lakebed.table.streaming.position import Position
-
-_LABEL_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +71,12 @@ class StreamHealth(StreamingQueryListener):
 
     def prometheus(self) -> str:
         """The states in Prometheus' text format."""
-        return "".join(_metric(*each, states=self.streams()) for each in _METRICS)
+        states = self.streams()
+        labels = [{"query": each.name or each.query_id, "id": each.query_id} for each in states]
+        return "".join(
+            gauge(f"lakebed_stream_{name}", meaning, zip(labels, map(value, states), strict=True))
+            for name, meaning, value in _METRICS
+        )
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
         """A query started."""
@@ -147,15 +151,3 @@ _METRICS: Sequence[tuple[str, str, _Value]] = (
     ("read_snapshot", "The snapshot that was read last.", lambda state: state.read_snapshot),
     ("snapshots_behind", "How many snapshots are newer.", lambda state: state.snapshots_behind),
 )
-
-
-def _metric(name: str, meaning: str, value: _Value, *, states: Sequence[StreamState]) -> str:
-    lines = [f"# HELP lakebed_stream_{name} {meaning}", f"# TYPE lakebed_stream_{name} gauge"]
-    for state in states:
-        found = value(state)
-        if found is not None:
-            label = (state.name or state.query_id).translate(_LABEL_ESCAPES)
-            lines.append(
-                f'lakebed_stream_{name}{{query="{label}",id="{state.query_id}"}} {found:g}'
-            )
-    return "\n".join(lines) + "\n"

@@ -18,6 +18,7 @@ from lakebed.table.streaming.batches import StreamBatches
 from lakebed.table.streaming.kinds import scan_with_kinds
 from lakebed.table.streaming.start import Beginning
 from lakebed.table.streaming.steps import FINEST_SPLITS, Following
+from lakebed.table.streaming.table_streams import TableStream, streams_of
 
 _CONSUMER = "consumer-id"
 _SNAPSHOT, _MODE = "scan.snapshot-id", "scan.mode"
@@ -109,6 +110,14 @@ class Streams(ABC):
                 "batch by batch. Leave it out"
             )
         return iter(StreamBatches(following=following, until=_end(following, until)))
+
+    def streams(self) -> list[TableStream]:
+        """Who streams out of the table and into it: its consumers, and who numbers its commits.
+
+        Raises:
+            CorruptTableError: A snapshot or a consumer's file cannot be read.
+        """
+        return streams_of(self._parts_read({}))
 
     def following(
         self,

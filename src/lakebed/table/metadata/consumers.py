@@ -15,6 +15,19 @@ from lakebed.storage.file_io import FileIO, FileStatus
 _POSITION = "nextSnapshot"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerState:
+    """How far a consumer is.
+
+    Attributes:
+        next_snapshot: The snapshot that it reads next.
+        time_millis: When that was kept, in epoch milliseconds.
+    """
+
+    next_snapshot: int
+    time_millis: int
+
+
 @dataclass(frozen=True, slots=True)
 class Consumers:
     """The consumers of one table or branch."""
@@ -28,9 +41,23 @@ class Consumers:
         Raises:
             CorruptTableError: A consumer's file cannot be read.
         """
-        positions = {each: self.find(each) for each, _ in self._listed()}
-        # One may be reset meanwhile.
-        return {each: position for each, position in positions.items() if position is not None}
+        return {each: state.next_snapshot for each, state in self.states().items()}
+
+    def states(self) -> dict[str, ConsumerState]:
+        """What is kept of each consumer, in order of their names.
+
+        Raises:
+            CorruptTableError: A consumer's file cannot be read.
+        """
+        positions = {
+            each: (self.find(each), status.modification_time_ms) for each, status in self._listed()
+        }
+        return {
+            each: ConsumerState(next_snapshot=position, time_millis=time_millis)
+            for each, (position, time_millis) in positions.items()
+            # One may be reset meanwhile.
+            if position is not None
+        }
 
     def find(self, consumer_id: str) -> int | None:
         """The snapshot that a consumer reads next; None where there is no such consumer.
