@@ -138,20 +138,38 @@ def test_only_named_columns_and_matching_rows_leave_the_merge(spark: SparkSessio
     assert "tags" not in outputs
 
 
-def test_spark_knows_how_large_a_merged_table_is(spark: SparkSession) -> None:
-    spark.sql("""CREATE TABLE lake.db.large (id BIGINT, name STRING)
+def test_spark_takes_a_merged_table_for_its_columns_share_of_its_files(spark: SparkSession) -> None:
+    spark.sql("""CREATE TABLE lake.db.large (id BIGINT, name STRING, note STRING)
         TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2', 'write-only' = 'true')""")
-    for name in ("old", "new"):
-        spark.sql(f"INSERT INTO lake.db.large SELECT id, '{name}' FROM range(400000)")
-    plan = spark.sql("EXPLAIN COST SELECT * FROM lake.db.large").collect()[0][0]
-    size = re.search(r"MapInArrow.*sizeInBytes=([\d.]+) MiB", plan)
-    assert size is not None, plan
-    # 800,000 rows of 8 + 8 + 20 bytes are 27 MiB; half of it is near enough.
-    assert 13 < float(size[1]) < 30
+    for _ in range(2):
+        spark.sql("INSERT INTO lake.db.large SELECT id, uuid(), uuid() FROM range(400000)")
+    files = spark.sql("SELECT sum(file_size_in_bytes) FROM lake.db.`large$files`").collect()[0][0]
+    for columns, share in (("*", 1.0), ("id", (8 + 8) / (8 + 8 + 20 + 20))):
+        plan = spark.sql(f"EXPLAIN COST SELECT {columns} FROM lake.db.large").collect()[0][0]
+        size = re.search(r"MapInArrow.*sizeInBytes=([\d.]+) MiB", plan)
+        assert size is not None, plan
+        # Half of it is near enough.
+        assert 0.5 < float(size[1]) * 2**20 / (files * share) < 1.1
     joined = "SELECT large.name, other.* FROM lake.db.large JOIN lake.db.{} AS other USING (id)"
     assert "BroadcastHashJoin" in explained(spark, joined.format("o"))
     assert "SortMergeJoin" in explained(spark, joined.format("large"))
     spark.sql("DROP TABLE lake.db.large")
+
+
+def test_spark_takes_a_table_that_it_reads_itself_for_its_columns_share(
+    spark: SparkSession,
+) -> None:
+    spark.sql("CREATE TABLE lake.db.wide (id BIGINT, name STRING, note STRING)")
+    spark.sql("INSERT INTO lake.db.wide SELECT id, uuid(), uuid() FROM range(100000)")
+    sizes = []
+    for columns in ("*", "id"):
+        plan = spark.sql(f"EXPLAIN COST SELECT {columns} FROM lake.db.wide").collect()[0][0]
+        size = re.search(r"Project \[.*sizeInBytes=([\d.]+) (KiB|MiB)", plan)
+        found = re.search(r"sizeInBytes=([\d.]+) (KiB|MiB)", plan) if size is None else size
+        assert found is not None, plan
+        sizes.append(float(found[1]) * (2**20 if found[2] == "MiB" else 2**10))
+    assert sizes[1] / sizes[0] == pytest.approx((8 + 8) / (8 + 8 + 20 + 20), rel=0.05)
+    spark.sql("DROP TABLE lake.db.wide")
 
 
 def test_views_are_looked_up_by_their_own_names(spark: SparkSession) -> None:

@@ -20,8 +20,9 @@ from pyspark.sql.types import StructType
 
 from lakebed.format.types import DataField
 from lakebed.spark.marked_files import MarkedFiles
+from lakebed.spark.names import quoted
 from lakebed.spark.registry import Registry
-from lakebed.spark.sizes import numbers
+from lakebed.spark.sizes import numbers, row_size
 from lakebed.spark.types import is_native, to_arrow_schema, to_spark_schema
 from lakebed.spark.worker import ReadSplits, to_schema
 from lakebed.spark.workers import check_workers
@@ -43,15 +44,6 @@ class Weighted(Protocol):
     @property
     def size_bytes(self) -> int:
         """Bytes on disk."""
-        ...
-
-
-class Counted(Weighted, Protocol):
-    """What has rows, too."""
-
-    @property
-    def row_count(self) -> int:
-        """Rows, of which a merge may leave fewer."""
         ...
 
 
@@ -102,12 +94,16 @@ def _planned_frame(spark: SparkSession, registry: Registry, scan: Scan) -> DataF
         if file.deletion_vector is None
     ]
     if as_they_are:
-        frames.append(_native_frame(spark, schema, as_they_are))
+        stored = _stored_schema(plan.reader)
+        rows = _native_frame(spark, stored, as_they_are)
+        frames.append(rows.select(*(quoted((name,)) for name in schema.names)))
     if marked:
         frames.append(marked_files.unmarked(_native_frame(spark, schema, marked_files.paths)))
     if merging:
         reader = _keeping_winners(plan.reader)
-        frames.append(split_frame(spark, registry, merging, reader=reader, schema=schema))
+        stored = _stored_schema(plan.reader)
+        frame = split_frame(spark, registry, merging, reader=reader, schema=schema, stored=stored)
+        frames.append(frame)
     if not frames:
         return spark.createDataFrame([], schema)
     frame = reduce(DataFrame.unionAll, frames)
@@ -130,10 +126,11 @@ def _is_marked(split: Split) -> bool:
 def split_frame(
     spark: SparkSession,
     registry: Registry,
-    splits: Sequence[Counted],
+    splits: Sequence[Weighted],
     *,
     reader: object,
     schema: StructType,
+    stored: StructType | None = None,
 ) -> DataFrame:
     """Rows that are read in Python workers, by few and large tasks.
 
@@ -143,6 +140,7 @@ def split_frame(
         splits: What is read, at least one.
         reader: Reads a split (`worker.Rows`); travels to tasks.
         schema: Columns and types of the rows.
+        stored: Those of the files, of which these are read; None for the same.
     """
     check_workers(spark, registry)
     groups = grouped(splits, count=registry.parallelism(spark))
@@ -151,8 +149,10 @@ def split_frame(
         tuple(pickle.dumps(group) for group in groups),
         to_arrow_schema(schema),
     )
-    rows = sum(split.row_count for split in splits)
-    return numbers(spark, len(groups), row_count=rows, schema=schema).mapInArrow(read, schema)
+    size = sum(split.size_bytes for split in splits)
+    if stored is not None:
+        size = size * row_size(schema) // row_size(stored)
+    return numbers(spark, len(groups), size_bytes=size).mapInArrow(read, schema)
 
 
 def _local_frame(spark: SparkSession, scan: MetadataScan) -> DataFrame:
@@ -177,6 +177,17 @@ def grouped(splits: Sequence[Piece], *, count: int) -> list[list[Piece]]:
         groups[lightest].append(split)
         weights[lightest] += split.size_bytes
     return groups
+
+
+def _stored_schema(reader: RowReader) -> StructType:
+    """What files hold, beside the columns that are read.
+
+    Of their share Spark concludes how much of the files is read, and by that how to join.
+    """
+    fields = reader.table_schema.fields
+    return to_spark_schema(
+        [field for field in fields if field.name in reader.columns or is_native(field.type)]
+    )
 
 
 def _native_frame(spark: SparkSession, schema: StructType, paths: Sequence[str]) -> DataFrame:

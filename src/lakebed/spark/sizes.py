@@ -38,20 +38,26 @@ _ROW_SIZE = 8
 _COUNTED_SIZE = (8 + 8 + 100) // 2
 
 
-def numbers(spark: SparkSession, count: int, *, row_count: int, schema: StructType) -> DataFrame:
+def numbers(spark: SparkSession, count: int, *, size_bytes: int) -> DataFrame:
     """The numbers from 0 on, each in a task of its own, in the first column.
 
     Args:
         spark: The session.
         count: How many, at least one.
-        row_count: How many rows come of all of them.
-        schema: The rows.
+        size_bytes: What Spark is to take all rows that come of them for. Of Parquet files it takes
+            the share of their columns in the files' bytes, so whatever is compared with such is to
+            be measured alike, although rows in memory are larger.
     """
-    counted = row_count * (_ROW_SIZE + size_of(schema)) // _COUNTED_SIZE
+    counted = size_bytes // _COUNTED_SIZE
     # One of few steps, as the code that Spark makes for each is kept.
     step = 1 << (max(counted // count, 1).bit_length() - 1)
     every = spark.range(0, count * step, 1, count).where(f"id % {step} = 0")
     return every.selectExpr(f"id DIV {step} AS id", "CAST(NULL AS BINARY) AS width")
+
+
+def row_size(schema: StructType) -> int:
+    """How many bytes Spark takes a row for."""
+    return _ROW_SIZE + size_of(schema)
 
 
 def size_of(kind: DataType) -> int:
