@@ -1,11 +1,13 @@
 """MERGE, UPDATE and DELETE as users of Paimon's connector write them."""
 
+import random
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from lakebed.format.snapshot import Operation
 from lakebed.spark.changed_table import ChangedTable
@@ -298,3 +300,48 @@ def test_a_merge_with_an_open_transaction_of_others_is_refused_and_loses_nothing
         changed.commit(None, [found], operation=Operation.DELETE)
     assert caught.value.getCondition() == "LAKEBED_COMMIT_CONFLICT"
     assert rows(spark, "lake.db.raced") == [(2, 2)]
+
+
+def test_a_source_whose_rows_differ_each_time_is_computed_once(spark: SparkSession) -> None:
+    spark.sql("DROP TABLE IF EXISTS lake.db.drawn")
+    spark.sql(
+        "CREATE TABLE lake.db.drawn (id INT NOT NULL, total INT) USING paimon"
+        " TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1')"
+    )
+    spark.sql("INSERT INTO lake.db.drawn SELECT CAST(id AS INT), 0 FROM range(2000)")
+    drawn = F.udf(lambda: random.randrange(2), "int").asNondeterministic()
+    source = spark.range(1000).select((F.col("id").cast("int") + 1000 * drawn()).alias("id"))
+    source.createOrReplaceTempView("drawn_ids")
+    spark.sql("""
+        MERGE INTO lake.db.drawn t USING drawn_ids s ON t.id = s.id
+        WHEN MATCHED THEN UPDATE SET total = t.total + 1
+        WHEN NOT MATCHED THEN INSERT (id, total) VALUES (s.id, 100)
+    """)
+    found = spark.sql("SELECT total, count(*) FROM lake.db.drawn GROUP BY total").collect()
+    assert sorted(map(tuple, found)) == [(0, 1000), (1, 1000)]
+
+
+def test_of_the_table_only_what_the_source_can_meet_is_read(spark: SparkSession) -> None:
+    spark.sql("DROP TABLE IF EXISTS lake.db.by_day")
+    spark.sql(
+        "CREATE TABLE lake.db.by_day (id INT NOT NULL, total INT, day STRING NOT NULL) USING paimon"
+        " PARTITIONED BY (day) TBLPROPERTIES ('primary-key' = 'id,day', 'bucket' = '1')"
+    )
+    for day in ("d1", "d2", "d3"):
+        spark.sql(f"INSERT INTO lake.db.by_day VALUES (1, 10, '{day}'), (2, 20, '{day}')")
+    location = spark.sql("SHOW TBLPROPERTIES lake.db.by_day ('path')").collect()[0].value
+    for day in ("d1", "d3"):
+        for path in Path(urlparse(location).path).glob(f"day={day}/bucket-0/*.parquet"):
+            path.rename(path.with_suffix(".hidden"))
+    spark.sql("""
+        MERGE INTO lake.db.by_day t
+        USING (SELECT * FROM VALUES (2, 'd2'), (3, 'd2') AS (id, day)) s
+        ON t.id = s.id AND t.day = s.day
+        WHEN MATCHED THEN UPDATE SET total = t.total + 1
+        WHEN NOT MATCHED THEN INSERT (id, total, day) VALUES (s.id, 0, s.day)
+    """)
+    assert rows(spark, "lake.db.by_day WHERE day = 'd2'") == [
+        (1, 10, "d2"),
+        (2, 21, "d2"),
+        (3, 0, "d2"),
+    ]

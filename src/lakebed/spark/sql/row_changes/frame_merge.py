@@ -16,6 +16,7 @@ where some column mentions it.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
@@ -160,7 +161,12 @@ class _FrameMerge:
 
     def carry_out(self) -> None:
         """Writes what the clauses make of the rows."""
-        with held(self.changed.lake, self._pairs()) as pairs:
+        lake, told = self.changed.lake, self.statement
+        with ExitStack() as stack:
+            if told.matched and not told.not_matched_by_source:
+                # Read twice, and the same rows, also of what is random or goes by who comes first.
+                stack.enter_context(held(lake, self.given))
+            pairs = stack.enter_context(held(lake, self._pairs()))
             sides = list(self._sides(pairs))
             for side in sides:
                 self._check_side(side)

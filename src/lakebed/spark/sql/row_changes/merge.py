@@ -10,7 +10,8 @@ key that puts whole rows of the source, whether or not they are there, is an ups
 not read.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -27,9 +28,14 @@ from lakebed.spark.schema_merging import SchemaMerging
 from lakebed.spark.sql.arguments import Arguments
 from lakebed.spark.sql.default_words import default_of, is_default
 from lakebed.spark.sql.row_changes.assignments import assigned
-from lakebed.spark.sql.row_changes.expressions import qualifiers_of, with_aliases
+from lakebed.spark.sql.row_changes.expressions import (
+    find_predicate,
+    qualifiers_of,
+    with_aliases,
+)
 from lakebed.spark.sql.row_changes.frames import Splicing, aligned, held
 from lakebed.spark.sql.row_changes.outcomes import check_single, commit_outcomes
+from lakebed.spark.sql.row_changes.source_range import reach_of
 from lakebed.spark.sql.row_changes.stars import Stars
 from lakebed.spark.sql.row_changes.statements import (
     DeleteClause,
@@ -86,7 +92,8 @@ def merge(lake: Lake, statement: Merge, given: Arguments) -> DataFrame | None:
     named = replace(statement, condition=with_aliases(statement.condition, names))
     rows = upserted(changed, named, source, aliases=run.aliases)
     if rows is None or not changed.commit_unique(rows, operation=Operation.MERGE):
-        run.carry_out(may_be_unique=rows is None)
+        with run.prepared() as prepared:
+            prepared.carry_out(may_be_unique=rows is None)
     return lake.empty()
 
 
@@ -114,6 +121,7 @@ class _Merge:
         aliases: Of the table and of the source.
         names: Whole names that the statement may use instead of them.
         fills: Whether the source may lack columns that a star gives.
+        reach: What is true of every row of the table that the source can meet; None for nothing.
     """
 
     changed: ChangedTable
@@ -123,6 +131,7 @@ class _Merge:
     aliases: tuple[str, str]
     names: dict[Name, str]
     fills: bool
+    reach: str | None = None
 
     @property
     def table(self) -> Table:
@@ -147,6 +156,23 @@ class _Merge:
         if updates and self.table.primary_keys:
             with spark_errors():
                 check_updatable(self.changed.parts, self.changed.base, names)
+
+    @contextmanager
+    def prepared(self) -> Iterator["_Merge"]:
+        """The same with a source that is computed once, and of the table what it can be about."""
+        if not self._finds_rows_first:
+            yield self
+            return
+        lake = self.changed.lake
+        # Read twice, and the same rows, also of what is random or goes by who comes first.
+        with held(lake, self.source) as source:
+            condition = with_aliases(self.statement.condition, self.names)
+            pairs = Equalities.of(condition, self.aliases).pairs
+            reach = reach_of(source, self.table, pairs)
+            where = None if reach is None else find_predicate(lake, self.table, reach)
+            yield replace(
+                self, source=source, changed=replace(self.changed, where=where), reach=reach
+            )
 
     def carry_out(self, *, may_be_unique: bool) -> None:
         """Writes what the clauses make of the rows, of which no two may have the same key."""
@@ -180,9 +206,19 @@ class _Merge:
         keys = set(self.table.primary_keys)
         return [n for n in self.table.schema.names if n.lower() in words or n in keys]
 
+    @property
+    def _finds_rows_first(self) -> bool:
+        """Whether the rows of the table that the source has are found before the two are joined.
+
+        An outer join that keeps the source moves all rows of the table; this need not.
+        """
+        return bool(self.statement.matched) and not self.statement.not_matched_by_source
+
     def _pairs(self) -> DataFrame:
         there, given = self.aliases
         table = self.changed.frame(self._columns).withColumn(_IS_THERE, F.expr("true"))
+        if self.reach is not None:
+            table = table.where(self.reach)
         source = self.source.withColumn(_IS_GIVEN, F.expr("true"))
         condition = self._piece(self.statement.condition)
         sides = {
@@ -196,8 +232,7 @@ class _Merge:
                 f" FROM {sides[given]} LEFT ANTI JOIN {sides[there]} ON {condition}"
             )
         else:
-            if not self.statement.not_matched_by_source:
-                # An outer join that keeps the source moves all rows of the table; this need not.
+            if self._finds_rows_first:
                 table = self.splicing.query(
                     f"SELECT {quoted((there,))}.* FROM {sides[there]}"
                     f" LEFT SEMI JOIN {sides[given]} ON {condition}",
