@@ -32,6 +32,7 @@ _KEYS = 20
 _LAST_KEYS = range(_KEYS, _KEYS + 16)
 """Keys in all buckets, each written once in the end. A process that died between a commit and the
 compaction after it left changes untold until the next write to their bucket."""
+_NO_VALUE = 0  # Spark's JSON leaves out what is null; messages are numbered from 1
 _LOOK_SECONDS = 0.1
 _TOPIC_SECONDS = 30
 _READ_SECONDS = 60
@@ -178,7 +179,7 @@ def _parsed(message: Message) -> tuple[int, Change]:
     if message.error() is not None or key is None or value is None:
         raise RuntimeError(f"no change: {message.error()} {key!r} {value!r}")
     row = json.loads(value)
-    return int(key), Change(row["kind"], row["v"])
+    return int(key), Change(row["kind"], row.get("v", _NO_VALUE))
 
 
 def _judge(table: Table, told: Changes, model: Mapping[int, int]) -> list[str]:
@@ -189,7 +190,7 @@ def _judge(table: Table, told: Changes, model: Mapping[int, int]) -> list[str]:
         if rows.get(key) != model.get(key)
     ]
     changelog = by_key(
-        (row["k"], Change(row["_row_kind"], row["v"]))
+        (row["k"], Change(row["_row_kind"], row["v"] or _NO_VALUE))
         for batch in table.stream(from_snapshot=1, until="latest")
         for row in batch.to_pylist()
     )
