@@ -106,7 +106,8 @@ STAGES = (
         ),
         share_seconds=180,
         left_out="four of five cases of tests with more than three: pytest -m stores; long races "
-        "and killed writers: ./dev prove race-s3, killed-writers-s3, and so for azure, gcs, hdfs",
+        "and killed writers: ./dev prove race-s3, killed-writers-s3, and so for azure, gcs, hdfs; "
+        "streams from Kafka to Kafka that are killed five times: ./dev prove kafka-streams",
     ),
     Stage(
         name="golden",
