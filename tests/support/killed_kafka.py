@@ -29,9 +29,6 @@ from support.told_changes import Change, Changes, by_key, find_violations, witho
 from tools.services.kafka import Kafka
 
 _KEYS = 20
-_LAST_KEYS = range(_KEYS, _KEYS + 16)
-"""Keys in all buckets, each written once in the end. A process that died between a commit and the
-compaction after it left changes untold until the next write to their bucket."""
 _NO_VALUE = 0  # Spark's JSON leaves out what is null; messages are numbered from 1
 _LOOK_SECONDS = 0.1
 _TOPIC_SECONDS = 30
@@ -131,8 +128,6 @@ class _Writing:
     def __exit__(self, *_error: object) -> None:
         self._is_over.set()
         self._thread.join()
-        for key in _LAST_KEYS:
-            self._send(key, is_deletion=False)
         waiting = self._producer.flush(_FLUSH_SECONDS)
         if waiting or self._failures:
             raise RuntimeError(f"{waiting} messages did not arrive, and {self._failures[:3]}")
