@@ -87,7 +87,8 @@ STAGES = (
             *("-p", "no:xdist", "tests"),
         ),
         share_seconds=450,
-        left_out="over Spark Connect, four of five cases of tests with more than three: "
+        left_out="over Spark Connect, each other suite, and four of five cases of tests with more "
+        "than three: "
         "pytest -m variants tests/spark/test_connect.py; of the table of statements all but sixty: "
         "./dev prove statements --seconds 3600 --from-seed 1",
     ),
@@ -106,7 +107,18 @@ STAGES = (
         ),
         share_seconds=180,
         left_out="four of five cases of tests with more than three: pytest -m stores; long races "
-        "and killed writers: ./dev prove race-s3, killed-writers-s3, and so for azure, gcs, hdfs",
+        "and killed writers: ./dev prove race-s3, killed-writers-s3, and so for azure, gcs, hdfs; "
+        "streams from Kafka to Kafka that are killed five times: ./dev prove kafka-streams",
+    ),
+    Stage(
+        name="stream-kills",
+        command=(
+            *(PYTHON, "-m", "tools.proof_stages", "stream-kills", "--sample"),
+            *("--seeds", "2", "--seconds", "300", "--from-seed", "{seed}"),
+        ),
+        share_seconds=200,
+        left_out="what 10 kills do not reach of ./dev prove stream-kills --seconds 3000 "
+        "--from-seed 1",
     ),
     Stage(
         name="golden",

@@ -9,7 +9,7 @@ from functools import partial
 
 from tools.older_pyspark import older_pyspark
 from tools.peers.environments import ENVIRONMENTS, peer_python
-from tools.peers.java import PAIMON_SPARK, PROGRAMS
+from tools.peers.java import KAFKA_SPARK, PAIMON_SPARK, PROGRAMS
 from tools.services import azure, gcs, s3
 from tools.tpch.data import TEST_SCALE, generated
 
@@ -22,6 +22,7 @@ def things() -> Iterator[tuple[str, Callable[[], object]]]:
     for program in PROGRAMS:
         yield f"Java program {program.main}", program.command
     yield "JARs of paimon-spark", PAIMON_SPARK.fetch
+    yield "JARs of Spark's connector to Kafka", KAFKA_SPARK.fetch
     yield "rows of TPC-H", partial(generated, TEST_SCALE)
     for name, server in (("S3", s3), ("GCS", gcs), ("Azure", azure)):
         yield f"server of {name}", server.program

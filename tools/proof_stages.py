@@ -25,6 +25,7 @@ from simulation.simulation import simulate
 from statements.table import read_gaps, read_scenarios
 from statements.variants import VARIANTS
 from support.compaction_histories import run_history
+from support.killed_kafka import run_killed_kafka
 from support.killed_streams import run_killed_streams
 from tools import golden
 from tools.peers.referee import Referee
@@ -116,6 +117,13 @@ def run_killed_queries(seed: int) -> SeedResult:
     """Has streams between tables be killed five times, and compares what they wrote."""
     with tempfile.TemporaryDirectory() as directory:
         outcome = run_killed_streams(Path(directory), seed=seed, kills=KILLS_A_SEED)
+    return SeedResult(counts=outcome.counts, violations=tuple(outcome.violations))
+
+
+def run_killed_kafka_queries(seed: int) -> SeedResult:
+    """Has streams from Kafka to Kafka be killed five times, and compares what they wrote."""
+    with tempfile.TemporaryDirectory() as directory:
+        outcome = run_killed_kafka(Path(directory), seed=seed, kills=KILLS_A_SEED)
     return SeedResult(counts=outcome.counts, violations=tuple(outcome.violations))
 
 
@@ -263,6 +271,20 @@ STAGES = (
             "A slice is 20 such histories, 100 kills."
         ),
         run_seed=run_killed_queries,
+        slice_seeds=20,
+    ),
+    Stage(
+        name="kafka-streams",
+        claim=(
+            "Upserts and deletions in a topic of a real Kafka go into a keyed table by Structured "
+            "Streaming, and its changelog into another topic. The process is killed by SIGKILL "
+            "five times while messages come in, half of the times the last lines of checkpoints "
+            "are lost, and the broker is restarted once. In the end table and last topic equal "
+            "what was sent: the last message of each key is right, and without repeats of whole "
+            "micro-batches the topic is the changelog of the table, each value before the one that "
+            "was there. A slice is 20 such histories, 100 kills."
+        ),
+        run_seed=run_killed_kafka_queries,
         slice_seeds=20,
     ),
     Stage(

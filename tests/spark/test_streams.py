@@ -15,6 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 import lakebed
 from lakebed.spark import StreamHealth, register, write_batch
+from lakebed.spark import writer as spark_writer
 from lakebed.spark.lake import find_lake
 from lakebed.spark.names import TableName
 from lakebed.table.table import Table
@@ -99,6 +100,31 @@ def test_a_micro_batch_that_is_run_again_is_not_committed_again(
         copy(spark, tables, checkpoint)
     assert rows(spark, target) == [(0, "x"), (1, "x"), (2, "x")]
     assert len(load(spark, target).snapshots()) == 3
+
+
+def test_a_micro_batch_that_is_run_again_tells_the_changelog_that_a_killed_query_left_untold(
+    spark: SparkSession,
+    tables: tuple[str, str],
+    *,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source, target = tables
+    spark.sql(f"CREATE TABLE {source} (k INT NOT NULL)")
+    spark.sql(
+        f"CREATE TABLE {target} (k INT NOT NULL) TBLPROPERTIES ('primary-key' = 'k',"
+        " 'bucket' = '1', 'changelog-producer' = 'lookup')"
+    )
+    spark.sql(f"INSERT INTO {source} VALUES (1)")
+    with monkeypatch.context() as patched:
+        # As if it had been killed between the commit and the compaction; not so on a server.
+        patched.setattr(spark_writer, "compact_written", lambda *_args, **_options: None)
+        copy(spark, tables, tmp_path)
+    (tmp_path / "commits" / "0").unlink()
+    copy(spark, tables, tmp_path)
+    table = load(spark, target)
+    told = [row for each in table.stream(1, until="latest") for row in each.to_pylist()]
+    assert told == [{"k": 1, "_row_kind": "+I"}]
 
 
 def test_a_query_finds_its_checkpoint_by_its_name_below_the_session_s_directory(

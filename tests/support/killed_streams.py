@@ -5,45 +5,25 @@ process, as if it had died between the commit to the table and that line, so tha
 micro-batch again.
 """
 
-import os
 import random
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
 import lakebed
 from lakebed.table.table import Table
+from support.killed_programs import Outcome, StreamProgram
 
-_START_SECONDS = 240
-_LOOK_SECONDS = 0.1
-_DRAIN_SECONDS = 480
 _KEYS = 50
 _OPTIONS: dict[str, str | int] = {
     "snapshot.num-retained.min": 100_000,
     "snapshot.num-retained.max": 100_000,
 }
 Rows = Counter[tuple[object, ...]]
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What came of it.
-
-    Attributes:
-        counts: How much was tried.
-        violations: A sentence for each table that is not what it must be.
-    """
-
-    counts: Counter[str] = field(default_factory=Counter)
-    violations: list[str] = field(default_factory=list)
 
 
 def run_killed_streams(directory: Path, *, seed: int, kills: int) -> Outcome:
@@ -56,25 +36,18 @@ def run_killed_streams(directory: Path, *, seed: int, kills: int) -> Outcome:
     """
     chance, outcome = random.Random(f"{seed}/kills"), Outcome()
     tables = _make(directory)
+    program = StreamProgram("support.stream_job", directory)
     writing = _Writing(tables, random.Random(f"{seed}/rows"))
     with writing:
         for _ in range(kills):
-            done = len(_done(directory))
-            process = _start(directory)
-            # The streams take longer to start than micro-batches to run; one shall have ended.
-            deadline = time.monotonic() + _START_SECONDS
-            while len(_done(directory)) == done and time.monotonic() < deadline:
-                time.sleep(_LOOK_SECONDS)
-            time.sleep(chance.uniform(0, 4))
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            done = len(program.done())
+            with program.running() as process:
+                program.await_progress(process, since=done)
+                time.sleep(chance.uniform(0, 4))
             outcome.counts["kills"] += 1
             if chance.random() < 1 / 2:
-                outcome.counts["lost lines of checkpoints"] += _lose_last_lines(directory)
-    drained = _start(directory, "--drain")
-    drained.communicate(timeout=_DRAIN_SECONDS)
-    if drained.returncode:
-        outcome.violations.append(f"the streams ended with status {drained.returncode}")
+                outcome.counts["lost lines of checkpoints"] += program.lose_last_lines()
+    outcome.violations += program.drain()
     outcome.counts["commits"] = writing.commits
     outcome.violations += _judge(tables)
     return outcome
@@ -129,46 +102,6 @@ class _Writing:
             else:
                 self._tables["accounts"].upsert(rows)
             self.commits += 2
-
-
-def _start(directory: Path, *arguments: str) -> "subprocess.Popen[str]":
-    """A process with the streams, which run."""
-    command = [sys.executable, "-m", "support.stream_job", str(directory), *arguments]
-    with (directory / "log.txt").open("a", encoding="utf-8") as log:
-        process = subprocess.Popen(
-            command,
-            env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            start_new_session=True,
-        )
-    deadline = threading.Timer(_START_SECONDS, process.kill)
-    deadline.start()
-    first = process.stdout.readline() if process.stdout is not None else ""
-    deadline.cancel()
-    if first.strip() != "started":
-        tail = (directory / "log.txt").read_text(encoding="utf-8")[-3000:]
-        raise RuntimeError(f"the streams did not start: {first}{tail}")
-    return process
-
-
-def _done(directory: Path) -> list[Path]:
-    """What says that micro-batches were done."""
-    return [
-        path for path in (directory / "checkpoints").glob("*/commits/*") if path.name.isdecimal()
-    ]
-
-
-def _lose_last_lines(directory: Path) -> int:
-    """Takes away what says that the last micro-batch of each query was done."""
-    last: dict[Path, Path] = {}
-    for line in sorted(_done(directory), key=lambda path: int(path.name)):
-        last[line.parent] = line
-    for line in last.values():
-        line.unlink()
-        line.with_name(f".{line.name}.crc").unlink(missing_ok=True)
-    return len(last)
 
 
 def _judge(tables: Mapping[str, Table]) -> list[str]:

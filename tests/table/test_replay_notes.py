@@ -7,6 +7,7 @@ from lakebed.errors import CommitUnknownError, CorruptTableError
 from lakebed.format.paths import TablePaths
 from lakebed.format.schema_definition import schema
 from lakebed.storage.memory import MemoryFileIO
+from lakebed.table.compaction import after_write
 from lakebed.table.metadata.replay_notes import ReplayNotes
 from lakebed.table.table import Table
 from support.effects import open_catalog
@@ -80,3 +81,28 @@ def test_a_note_that_is_none_is_named(table: Table) -> None:
     table.file_io.write(path, b'{"identifier": "x"}')
     with pytest.raises(CorruptTableError, match="is no note of a commit"):
         notes(table).has_committed(7)
+
+
+def test_a_replay_compacts_what_a_writer_left_that_died_after_its_commit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    catalog = open_catalog(MemoryFileIO())
+    catalog.create_database("db")
+    table = catalog.create_table(
+        "db.t",
+        schema=schema([("k", "INT NOT NULL")]),
+        primary_key=["k"],
+        options={"bucket": 1, "changelog-producer": "lookup"},
+    )
+
+    def write() -> None:
+        with table.writer(user="job", identifier=1) as writer:
+            writer.upsert(pa.table({"k": pa.array([1], pa.int32())}))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(after_write, "compact_written", lambda *_args: None)
+        write()
+    assert list(table.stream(from_snapshot=1, until="latest")) == []
+    write()
+    (batch,) = table.stream(from_snapshot=1, until="latest")
+    assert batch.to_pylist() == [{"k": 1, "_row_kind": "+I"}]

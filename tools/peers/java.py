@@ -68,10 +68,10 @@ class Jars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaProgram:
-    """A program that is compiled against fetched JARs.
+    """A program that is compiled against fetched JARs, or whose main class is in one of them.
 
     Attributes:
-        sources: Its directory.
+        sources: Its directory; one without sources only lists JARs.
         main: Its main class.
         from_pyspark: JARs of PySpark that it needs, by their names without versions.
         options: Options of the JVM.
@@ -89,12 +89,13 @@ class JavaProgram:
             *(jar for jar in fetched if jar.name != COMPILER),
             *map(_pyspark_jar, self.from_pyspark),
         ]
-        with exclusive(CACHE / "java.lock"):
-            classes = self._compile(jars)
-        return [_java(), *self.options, "-cp", _joined([classes, *jars]), self.main]
-
-    def _compile(self, jars: list[Path]) -> Path:
         sources = sorted(self.sources.glob("*.java"))
+        if sources:
+            with exclusive(CACHE / "java.lock"):
+                jars.insert(0, self._compile(sources, jars))
+        return [_java(), *self.options, "-cp", _joined(jars), self.main]
+
+    def _compile(self, sources: list[Path], jars: list[Path]) -> Path:
         made_of = b"".join(path.read_bytes() for path in (*sources, self.sources / "digests.txt"))
         classes = DIRECTORY / f"classes-{hashlib.sha256(made_of).hexdigest()[:12]}"
         if not classes.exists():
@@ -149,10 +150,20 @@ HDFS = JavaProgram(
     from_pyspark=_HADOOP,
     options=(*_EVERY, "-Djava.net.preferIPv4Stack=true"),
 )
-PROGRAMS = (REFEREE, FLINK, HDFS)
+KAFKA = JavaProgram(
+    sources=ROOT / "tools" / "kafka",
+    main="kafka.Kafka",
+    from_pyspark=(),
+    options=(
+        *("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+        *("-Djava.net.preferIPv4Stack=true", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
+    ),
+)
+PROGRAMS = (REFEREE, FLINK, HDFS, KAFKA)
 PAIMON_SPARK = Jars(listed=ROOT / "tools" / "paimon_spark")
 DELTA_SPARK = Jars(listed=ROOT / "tools" / "delta_spark")
 ICEBERG_SPARK = Jars(listed=ROOT / "tools" / "iceberg_spark")
+KAFKA_SPARK = Jars(listed=ROOT / "tools" / "kafka_spark")
 
 
 def _java() -> str:

@@ -1,5 +1,6 @@
 """A server that tests talk to: a process of its own on this machine, started, awaited and ended."""
 
+import os
 import socket
 import subprocess
 import time
@@ -13,6 +14,7 @@ CACHE = ROOT / ".cache" / "services"
 """Where programs of servers are kept once they are fetched or built."""
 
 HOST = "127.0.0.1"
+_LASTING_PORTS = range(20_000, 32_000)  # below those that systems give to connections
 _START_SECONDS = 60.0
 _END_SECONDS = 10.0
 _GLANCE_SECONDS = 0.05
@@ -24,6 +26,27 @@ def free_port() -> int:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def lasting_port(*, beside: int | None = None) -> int:
+    """A port that nothing listens on, and that no outgoing connection of this machine is given.
+
+    A server that is stopped and started again finds it free: of the others, a client that tries to
+    connect meanwhile may be given the very one that it asks for, and talk to itself.
+
+    Args:
+        beside: A port that is taken by now, though nothing listens on it yet.
+    """
+    first = _LASTING_PORTS.start + os.getpid() % 1000 * 10 if beside is None else beside + 1
+    for port in range(first, _LASTING_PORTS.stop):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+            return port
+    raise LookupError(f"no free port in {_LASTING_PORTS}")
 
 
 @contextmanager

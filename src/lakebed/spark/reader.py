@@ -185,6 +185,9 @@ def _stored_schema(reader: RowReader) -> StructType:
     Of their share Spark concludes how much of the files is read, and by that how to join.
     """
     fields = reader.table_schema.fields
+    if len({field.name.lower() for field in fields}) < len(fields):
+        # Names that differ in nothing but their case are one to Spark, and refused.
+        return to_spark_schema([reader.table_schema.field(name) for name in reader.columns])
     return to_spark_schema(
         [field for field in fields if field.name in reader.columns or is_native(field.type)]
     )

@@ -17,6 +17,7 @@ from lakebed.spark.evolution import onto_table
 from lakebed.spark.lake import Lake, find_lake
 from lakebed.spark.plain_writer import USER_PREFIX, query_id_in
 from lakebed.spark.registry import Registry
+from lakebed.spark.writer import catch_up
 from lakebed.table.committing import committing_once
 from lakebed.table.table import Table
 
@@ -86,8 +87,10 @@ def write_batch(
     lake = find_lake(spark) or Lake(spark, Registry(), spark.sql)
     with spark_errors():
         current = lake.configured(_current(table))
-        with committing_once(current.parts(), user, batch_id) as is_due:
+        parts = current.parts()
+        with committing_once(parts, user, batch_id) as is_due:
             if not is_due:
+                catch_up(spark, lake.registry, parts)
                 return False
             rows, current = onto_table(lake, frame, current, options=options)
             written = lake.write(

@@ -31,7 +31,7 @@ from lakebed.spark.tasks import run_tasks
 from lakebed.spark.worker import WriteRows
 from lakebed.spark.workers import check_workers
 from lakebed.table.committing import commit, delete_written
-from lakebed.table.compaction.after_write import compact_written
+from lakebed.table.compaction.after_write import compact_replayed, compact_written
 from lakebed.table.metadata.partitions import PartitionFilter
 from lakebed.table.partition_life.after_write import age_partitions, check_partitions
 from lakebed.table.parts import TableParts, WriteBase
@@ -264,6 +264,11 @@ def _written(
     if is_native_write(frame, parts):
         return _write_natively(frame, registry, parts=parts, base=base)
     return _write_in_tasks(frame, registry, parts=parts, base=base)
+
+
+def catch_up(spark: SparkSession, registry: Registry, parts: TableParts) -> None:
+    """Does what a process left undone that died after its commit (`compact_replayed`)."""
+    compact_replayed(parts, carry_out=partial(run_job, spark, registry))
 
 
 def _follow_up(

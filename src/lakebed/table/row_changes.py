@@ -11,7 +11,7 @@ from lakebed.errors import InvalidArgumentError, InvalidDataError, UnsupportedEr
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.options.acceptance import check_openable
 from lakebed.table.committing import commit, is_unaware
-from lakebed.table.compaction.after_write import commit_rows
+from lakebed.table.compaction.after_write import commit_rows, compact_replayed
 from lakebed.table.metadata.partitions import PartitionFilter, PartitionsAmong
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.routers import moves_keys, rows_writer, sole_writer_of
@@ -87,6 +87,8 @@ class TableWriter:
             user=self.user,
             identifier=self.identifier,
         )
+        if self.snapshot is None and self.identifier is not None:
+            compact_replayed(self.parts)
 
     def _open_rows(self) -> RowsWriter:
         if self._rows is None:

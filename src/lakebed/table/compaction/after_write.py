@@ -14,13 +14,14 @@ from lakebed.options.choices import ChangelogProducer
 from lakebed.options.compaction_options import CompactionOptions
 from lakebed.table.committing import commit, is_unaware
 from lakebed.table.compaction.job import CompactionJob
-from lakebed.table.metadata.partitions import PartitionsAmong
+from lakebed.table.metadata.partitions import EveryPartition, PartitionsAmong
 from lakebed.table.partition_life.after_write import age_partitions, check_partitions
 from lakebed.table.parts import TableParts
 from lakebed.table.writing.changes import Changes
 from lakebed.table.writing.commit_message import CommitMessage
 
 _log = logging.getLogger(__name__)
+_TOLD_BY_COMPACTION = frozenset({ChangelogProducer.LOOKUP, ChangelogProducer.FULL_COMPACTION})
 
 
 def commit_rows(
@@ -60,15 +61,46 @@ def compact_written(
         messages: What was committed.
         carry_out: Runs the compactions and commits them; by default in this process.
     """
+    _carry_out(parts, lambda: _job_after(parts, messages), carry_out)
+
+
+def compact_replayed(
+    parts: TableParts, *, carry_out: Callable[[CompactionJob], object] = CompactionJob.carry_out
+) -> None:
+    """Does what a process left undone that died between its commit and the compaction after it.
+
+    The changelog of what it committed would else wait for the next write to the same buckets.
+
+    Args:
+        parts: The table.
+        carry_out: As of `compact_written`.
+    """
+    if not parts.options.write_only and parts.options.changelog_producer in _TOLD_BY_COMPACTION:
+        _carry_out(
+            parts,
+            lambda: _due(CompactionJob.of(parts, EveryPartition(), is_full=_is_full_due(parts))),
+            carry_out,
+        )
+
+
+def _carry_out(
+    parts: TableParts,
+    plan: Callable[[], CompactionJob | None],
+    carry_out: Callable[[CompactionJob], object],
+) -> None:
     location = parts.paths.location
     try:
-        job = _job_after(parts, messages)
+        job = plan()
         if job is not None:
             carry_out(job)
     except CommitConflictError as error:
         _log.info("%s: compaction gave way to another commit: %s", location, error)
     except LakebedError as error:
         _log.warning("%s: rows are committed, but not compacted: %s", location, error)
+
+
+def _due(job: CompactionJob) -> CompactionJob | None:
+    return job if job.compactions else None
 
 
 def _job_after(parts: TableParts, messages: Sequence[CommitMessage]) -> CompactionJob | None:
@@ -82,13 +114,14 @@ def _job_after(parts: TableParts, messages: Sequence[CommitMessage]) -> Compacti
     )
     if not places:
         return None
-    job = CompactionJob.of(
-        parts,
-        PartitionsAmong(frozenset(partition for partition, _ in places)),
-        is_full=_is_full_due(parts),
-        places=places,
+    return _due(
+        CompactionJob.of(
+            parts,
+            PartitionsAmong(frozenset(partition for partition, _ in places)),
+            is_full=_is_full_due(parts),
+            places=places,
+        )
     )
-    return job if job.compactions else None
 
 
 def _is_full_due(parts: TableParts) -> bool:

@@ -160,11 +160,11 @@ class _Merge:
     @contextmanager
     def prepared(self) -> Iterator["_Merge"]:
         """The same with a source that is computed once, and of the table what it can be about."""
-        if not self._finds_rows_first:
+        if self.statement.not_matched_by_source:
             yield self
             return
         lake = self.changed.lake
-        # Read twice, and the same rows, also of what is random or goes by who comes first.
+        # Read several times, the same rows, also of what is random or goes by who comes first.
         with held(lake, self.source) as source:
             condition = with_aliases(self.statement.condition, self.names)
             pairs = Equalities.of(condition, self.aliases).pairs
