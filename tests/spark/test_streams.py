@@ -4,21 +4,17 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyspark
 import pytest
 from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 import lakebed
 from lakebed.spark import StreamHealth, register, write_batch
 from lakebed.spark import writer as spark_writer
-from lakebed.spark.lake import find_lake
-from lakebed.spark.names import TableName
-from lakebed.table.table import Table
+from support.stream_queries import copy, load, rows, run
 
 pytestmark = pytest.mark.spark
 
@@ -32,37 +28,6 @@ def tables(spark: SparkSession, request: pytest.FixtureRequest) -> tuple[str, st
     for name in (f"lake.db.s{stem}", f"lake.db.t{stem}"):
         spark.sql(f"DROP TABLE IF EXISTS {name}")
     return f"lake.db.s{stem}", f"lake.db.t{stem}"
-
-
-def load(spark: SparkSession, name: str) -> Table:
-    lake = find_lake(spark)
-    assert lake is not None
-    return lake.load(TableName(*name.split(".")))
-
-
-def run(query: StreamingQuery) -> list[int]:
-    """Waits for the end of a query; how many rows its micro-batches had."""
-    query.awaitTermination()
-    # Spark Connect tells the rows of sources, and not their sum.
-    counts = [
-        sum(source["numInputRows"] for source in progress["sources"])
-        for progress in query.recentProgress
-    ]
-    return [count for count in counts if count]
-
-
-def rows(spark: SparkSession, name: str) -> list[tuple[Any, ...]]:
-    return sorted(map(tuple, spark.table(name).collect()))
-
-
-def copy(spark: SparkSession, names: tuple[str, str], at: Path, **options: str) -> list[int]:
-    """Brings all there is of a table into another; how many rows the micro-batches had."""
-    source, target = names
-    reader = spark.readStream
-    for key, value in options.items():
-        reader = reader.option(key, value)
-    writer = reader.table(source).writeStream.option("checkpointLocation", str(at))
-    return run(writer.trigger(availableNow=True).toTable(target))
 
 
 def test_a_table_flows_into_another_and_each_change_once(
