@@ -108,7 +108,7 @@ STAGES = (
         share_seconds=180,
         left_out="four of five cases of tests with more than three: pytest -m stores; long races "
         "and killed writers: ./dev prove race-s3, killed-writers-s3, and so for azure, gcs, hdfs; "
-        "streams from Kafka to Kafka, which take minutes: pytest -m stores tests/spark/test_kafka.py",
+        "streams from Kafka to Kafka, which take minutes: pytest tests/spark/test_kafka.py",
     ),
     Stage(
         name="stream-kills",
