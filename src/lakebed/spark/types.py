@@ -89,7 +89,7 @@ _TO_ARROW: dict[type[spark_types.DataType], pa.DataType] = {
 }
 
 # Parquet holds these in another form than Spark's reader expects for the type above.
-_NOT_NATIVE = {TypeRoot.VARIANT, TypeRoot.BLOB}
+_NOT_NATIVE = {TypeRoot.VARIANT, TypeRoot.BLOB, TypeRoot.TIME}
 
 
 def to_spark_schema(fields: Iterable[DataField]) -> spark_types.StructType:
