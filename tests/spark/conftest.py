@@ -61,3 +61,12 @@ def spark(bare: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
     bare.sql("CREATE DATABASE lake.db")
     yield bare
     detach(bare)
+
+
+@pytest.fixture
+def tables(spark: SparkSession, request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Names of a source and a target that are not there yet."""
+    stem = "".join(sign if sign.isalnum() else "_" for sign in request.node.name)[-60:]
+    for name in (f"lake.db.s{stem}", f"lake.db.t{stem}"):
+        spark.sql(f"DROP TABLE IF EXISTS {name}")
+    return f"lake.db.s{stem}", f"lake.db.t{stem}"

@@ -37,6 +37,7 @@ SUITES = (
     "test_golden_spark",
     "test_marked_files",
     "test_streams",
+    "test_stream_replays",
 )
 """Of which a sample runs each other one, from the first or the second on, as the commit says."""
 

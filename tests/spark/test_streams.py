@@ -13,21 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 import lakebed
 from lakebed.spark import StreamHealth, register, write_batch
-from lakebed.spark import writer as spark_writer
 from support.stream_queries import copy, load, rows, run
 
 pytestmark = pytest.mark.spark
 
 KEYED = "TBLPROPERTIES ('primary-key' = 'k', 'bucket' = '2')"
-
-
-@pytest.fixture
-def tables(spark: SparkSession, request: pytest.FixtureRequest) -> tuple[str, str]:
-    """Names of a source and a target that are not there yet."""
-    stem = "".join(sign if sign.isalnum() else "_" for sign in request.node.name)[-60:]
-    for name in (f"lake.db.s{stem}", f"lake.db.t{stem}"):
-        spark.sql(f"DROP TABLE IF EXISTS {name}")
-    return f"lake.db.s{stem}", f"lake.db.t{stem}"
 
 
 def test_a_table_flows_into_another_and_each_change_once(
@@ -47,82 +37,6 @@ def test_a_table_flows_into_another_and_each_change_once(
     ]
     identity = json.loads((tmp_path / "checkpoint" / "metadata").read_text())["id"]
     assert commits == [(f"lakebed-{identity}", 0), (f"lakebed-{identity}", 1)]
-
-
-def test_a_micro_batch_that_is_run_again_is_not_committed_again(
-    spark: SparkSession, tables: tuple[str, str], tmp_path: Path
-) -> None:
-    source, target = tables
-    spark.sql(f"CREATE TABLE {source} (k INT, v STRING)")
-    spark.sql(f"CREATE TABLE {target} (k INT, v STRING)")
-    checkpoint = tmp_path / "checkpoint"
-    for number in range(3):
-        spark.sql(f"INSERT INTO {source} VALUES ({number}, 'x')")
-        copy(spark, tables, checkpoint)
-        # As if the query had been killed before it wrote down that the batch was done.
-        for path in (checkpoint / "commits").glob(f"*{number}*"):
-            path.unlink()
-        copy(spark, tables, checkpoint)
-    assert rows(spark, target) == [(0, "x"), (1, "x"), (2, "x")]
-    assert len(load(spark, target).snapshots()) == 3
-
-
-def test_a_micro_batch_that_is_run_again_tells_the_changelog_that_a_killed_query_left_untold(
-    spark: SparkSession,
-    tables: tuple[str, str],
-    *,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    source, target = tables
-    spark.sql(f"CREATE TABLE {source} (k INT NOT NULL)")
-    spark.sql(
-        f"CREATE TABLE {target} (k INT NOT NULL) TBLPROPERTIES ('primary-key' = 'k',"
-        " 'bucket' = '1', 'changelog-producer' = 'lookup')"
-    )
-    spark.sql(f"INSERT INTO {source} VALUES (1)")
-    with monkeypatch.context() as patched:
-        # As if it had been killed between the commit and the compaction; not so on a server.
-        patched.setattr(spark_writer, "compact_written", lambda *_args, **_options: None)
-        copy(spark, tables, tmp_path)
-    for path in (tmp_path / "commits").glob("*0*"):
-        path.unlink()
-    copy(spark, tables, tmp_path)
-    table = load(spark, target)
-    told = [row for each in table.stream(1, until="latest") for row in each.to_pylist()]
-    assert told == [{"k": 1, "_row_kind": "+I"}]
-
-
-def test_a_query_finds_its_checkpoint_by_its_name_below_the_session_s_directory(
-    spark: SparkSession, tables: tuple[str, str], tmp_path: Path
-) -> None:
-    source, target = tables
-    spark.sql(f"CREATE TABLE {source} (k INT)")
-    spark.sql(f"CREATE TABLE {target} (k INT)")
-    spark.conf.set("spark.sql.streaming.checkpointLocation", str(tmp_path))
-    try:
-        for number in range(2):
-            spark.sql(f"INSERT INTO {source} VALUES ({number})")
-            writer = spark.readStream.table(source).writeStream.queryName(f"copies_{target[-8:]}")
-            assert run(writer.trigger(availableNow=True).toTable(target)) == [1]
-    finally:
-        spark.conf.unset("spark.sql.streaming.checkpointLocation")
-    assert [path.name for path in tmp_path.iterdir()] == [f"copies_{target[-8:]}"]
-    assert rows(spark, target) == [(0,), (1,)]
-
-
-def test_a_checkpoint_that_was_moved_is_the_same_query(
-    spark: SparkSession, tables: tuple[str, str], tmp_path: Path
-) -> None:
-    source, target = tables
-    spark.sql(f"CREATE TABLE {source} (k INT, v STRING)")
-    spark.sql(f"INSERT INTO {source} VALUES (1, 'x')")
-    copy(spark, tables, tmp_path / "here")
-    (tmp_path / "here").rename(tmp_path / "there")
-    for path in (tmp_path / "there" / "commits").glob("*0*"):
-        path.unlink()
-    copy(spark, tables, tmp_path / "there")
-    assert rows(spark, target) == [(1, "x")]
 
 
 def test_the_changelog_flows_with_its_kinds(

@@ -55,7 +55,7 @@ class LimitedStreamReader(TableStreamReader, SupportsTriggerAvailableNow):
             self._idle = (position, now + self._pause)
             return start
         self._moved = now
-        return end.to_json()
+        return self._end(end, start)
 
     @property
     def _pause(self) -> float:

@@ -12,6 +12,7 @@ import os
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -29,6 +30,7 @@ from lakebed.table.table import Table
 # A task costs about as much as reading this much.
 _PART_BYTES = 8 << 20
 _PARTS_MAX = 256
+_BEGAN = "began"
 
 Offset = dict[str, object]
 Read = tuple[RowReader, Split]
@@ -66,11 +68,17 @@ class TableStreamReader(DataSourceStreamReader):
         self._by_bucket = bool(self.following.parts.schema.primary_keys)
 
     def initialOffset(self) -> Offset:
-        """Where a new query begins."""
+        """Where a new query begins, and where one that died in its first micro-batch would now."""
         return self.following.beginning.find().to_json()
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
-        """What the micro-batch between two offsets reads."""
+        """What the micro-batch between two offsets reads.
+
+        Spark keeps the ends of micro-batches alone. For the first one run again it asks anew where
+        a query begins, which may be beyond its end by then; so ends tell where theirs began.
+        """
+        if _BEGAN not in start:
+            start = cast("Offset", end.get(_BEGAN, start))
         steps = steps_between(self.following, Position.from_json(start), Position.from_json(end))
         groups = _by_bucket(steps) if self._by_bucket else _each(steps)
         readers = {id(step.reader): pickle.dumps(step.reader) for step in steps}
@@ -83,6 +91,11 @@ class TableStreamReader(DataSourceStreamReader):
             return
         for reader, splits in partition.reads:
             yield from ReadSplits(reader, (splits,), self._schema).read_all()
+
+    @staticmethod
+    def _end(end: Position, start: Offset) -> Offset:
+        """The offset of a position, with where the query began whose last offset is given."""
+        return {**end.to_json(), _BEGAN: start.get(_BEGAN, start)}
 
     def commit(self, end: Offset) -> None:
         """Keeps the position of the consumer, which a restart without a checkpoint goes on from.

@@ -7,9 +7,17 @@ from lakebed.table.streaming.position import Position
 class UnlimitedStreamReader(TableStreamReader):
     """Reads all there is at once."""
 
+    _first: Offset | None = None
+
+    def initialOffset(self) -> Offset:
+        """As `TableStreamReader`; asked for only before the first micro-batch is committed."""
+        self._first = super().initialOffset()
+        return self._first
+
     def latestOffset(self) -> Offset:  # type: ignore[override]
         """The newest snapshot, read to its end however many splits it has."""
         newest = self.following.parts.snapshots.latest()
         if newest is None:
             return self.initialOffset()
-        return Position(snapshot_id=newest.id, total=0, committed_ms=newest.time_millis).to_json()
+        end = Position(snapshot_id=newest.id, total=0, committed_ms=newest.time_millis)
+        return end.to_json() if self._first is None else self._end(end, self._first)
