@@ -7,7 +7,7 @@ from typing import Final
 
 SAMPLED: Final = 5
 FEW_CASES: Final = 3
-SPARK_SAMPLED: Final = 3
+SPARK_SAMPLED: Final = 4
 
 
 def cases_of(names: Iterable[str], *, seed: int) -> set[str]:
