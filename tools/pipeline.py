@@ -86,10 +86,11 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "--sample", "-m", "variants and not stores"),
             *("-p", "no:xdist", "tests"),
         ),
-        share_seconds=330,
+        share_seconds=450,
         left_out="over Spark Connect, each other suite, and four of five cases of tests with more "
-        "than three: "
-        "pytest -m variants tests/spark/test_connect.py; of the table of statements all but sixty: "
+        "than three: pytest -m variants tests/spark/test_connect.py; of streams all: "
+        "LAKEBED_SPARK_KIND=connect pytest -p no:xdist tests/spark/test_stream*.py; of the table of "
+        "statements all but sixty: "
         "./dev prove statements --seconds 3600 --from-seed 1",
     ),
     Stage(
@@ -109,16 +110,6 @@ STAGES = (
         left_out="four of five cases of tests with more than three: pytest -m stores; long races "
         "and killed writers: ./dev prove race-s3, killed-writers-s3, and so for azure, gcs, hdfs; "
         "streams from Kafka to Kafka, which take minutes: pytest tests/spark/test_kafka.py",
-    ),
-    Stage(
-        name="stream-kills",
-        command=(
-            *(PYTHON, "-m", "tools.proof_stages", "stream-kills", "--sample"),
-            *("--seeds", "2", "--seconds", "60", "--from-seed", "{seed}"),
-        ),
-        share_seconds=120,
-        left_out="what 10 kills, or the 5 of one history where that takes 60 s, do not reach of "
-        "./dev prove stream-kills --seconds 3000 --from-seed 1",
     ),
     Stage(
         name="golden",

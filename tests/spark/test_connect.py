@@ -36,8 +36,6 @@ SUITES = (
     "test_source",
     "test_golden_spark",
     "test_marked_files",
-    "test_streams",
-    "test_stream_replays",
 )
 """Of which a sample runs each other one, from the first or the second on, as the commit says."""
 
