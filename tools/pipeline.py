@@ -89,7 +89,7 @@ STAGES = (
         share_seconds=450,
         left_out="over Spark Connect, each other suite, and four of five cases of tests with more "
         "than three: pytest -m variants tests/spark/test_connect.py; of streams all: "
-        "LAKEBED_SPARK_KIND=connect pytest -p no:xdist tests/spark/test_stream*.py; of the table of "
+        "LAKEBED_SPARK_KIND=connect pytest tests/spark/test_stream*.py; of the table of "
         "statements all but sixty: "
         "./dev prove statements --seconds 3600 --from-seed 1",
     ),
