@@ -11,8 +11,6 @@ from support.stream_queries import copy, load, rows, run
 
 pytestmark = pytest.mark.spark
 
-KEYED = "TBLPROPERTIES ('primary-key' = 'k', 'bucket' = '2')"
-
 
 def test_a_micro_batch_that_is_run_again_is_not_committed_again(
     spark: SparkSession, tables: tuple[str, str], tmp_path: Path

@@ -13,11 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import lakebed
 from lakebed.spark import StreamHealth, register, write_batch
-from support.stream_queries import copy, load, rows, run
+from support.stream_queries import KEYED, copy, load, rows, run
 
 pytestmark = pytest.mark.spark
-
-KEYED = "TBLPROPERTIES ('primary-key' = 'k', 'bucket' = '2')"
 
 
 def test_a_table_flows_into_another_and_each_change_once(

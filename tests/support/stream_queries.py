@@ -10,6 +10,8 @@ from lakebed.spark.lake import find_lake
 from lakebed.spark.names import TableName
 from lakebed.table.table import Table
 
+KEYED = "TBLPROPERTIES ('primary-key' = 'k', 'bucket' = '2')"
+
 
 def load(spark: SparkSession, name: str) -> Table:
     """A table of an attached catalog."""

@@ -14,6 +14,7 @@ from lakebed.options.choices import ChangelogProducer
 from lakebed.options.compaction_options import CompactionOptions
 from lakebed.table.committing import commit, is_unaware
 from lakebed.table.compaction.job import CompactionJob
+from lakebed.table.compaction.planning import TOLD_BY_COMPACTION
 from lakebed.table.metadata.partitions import EveryPartition, PartitionsAmong
 from lakebed.table.partition_life.after_write import age_partitions, check_partitions
 from lakebed.table.parts import TableParts
@@ -21,7 +22,6 @@ from lakebed.table.writing.changes import Changes
 from lakebed.table.writing.commit_message import CommitMessage
 
 _log = logging.getLogger(__name__)
-_TOLD_BY_COMPACTION = frozenset({ChangelogProducer.LOOKUP, ChangelogProducer.FULL_COMPACTION})
 
 
 def commit_rows(
@@ -75,7 +75,7 @@ def compact_replayed(
         parts: The table.
         carry_out: As of `compact_written`.
     """
-    if not parts.options.write_only and parts.options.changelog_producer in _TOLD_BY_COMPACTION:
+    if not parts.options.write_only and parts.options.changelog_producer in TOLD_BY_COMPACTION:
         _carry_out(
             parts,
             lambda: _due(CompactionJob.of(parts, EveryPartition(), is_full=_is_full_due(parts))),

@@ -31,7 +31,7 @@ from lakebed.table.reading.scan_source import SnapshotSource
 from lakebed.table.writing.bucket_writer import BucketWrites
 from lakebed.table.writing.deletion_vector_files import DeletionVectorFiles
 
-_TOLD_BY_COMPACTION = (ChangelogProducer.LOOKUP, ChangelogProducer.FULL_COMPACTION)
+TOLD_BY_COMPACTION = (ChangelogProducer.LOOKUP, ChangelogProducer.FULL_COMPACTION)
 
 Compaction = KeyedCompaction | AppendedCompaction | IndexRewrite
 
@@ -231,7 +231,7 @@ class _Keyed:
             names=names,
             merging=self.merging,
             tracking=self.rules.tracking,
-            tells_changes=parts.options.changelog_producer in _TOLD_BY_COMPACTION,
+            tells_changes=parts.options.changelog_producer in TOLD_BY_COMPACTION,
             tells_dead=self.rules.with_deletion_vectors,
             output_level=plan.output_level,
             max_level=levels.max_level,
