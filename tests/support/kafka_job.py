@@ -14,8 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from lakebed.spark import attach
-from support.stream_job import SETTINGS
+from support.stream_job import session
 from tools.peers.java import KAFKA_SPARK
 
 TABLE = "lake.db.accounts"
@@ -28,7 +27,8 @@ def main() -> None:
     parser.add_argument("broker")
     parser.add_argument("--drain", action="store_true")
     arguments = parser.parse_args()
-    spark = _session(arguments.directory)
+    jars = ",".join(map(str, KAFKA_SPARK.fetch()))
+    spark = session(arguments.directory, {"spark.jars": jars})
     writers = {
         "accounts": into_table(spark, arguments.broker),
         "out": out_of_table(spark, arguments.broker),
@@ -47,15 +47,6 @@ def main() -> None:
         sys.stdout.flush()
         spark.streams.awaitAnyTermination()
     spark.stop()
-
-
-def _session(directory: Path) -> SparkSession:
-    builder = SparkSession.builder.master("local[2]")
-    for key, value in SETTINGS.items():
-        builder = builder.config(key, value)
-    builder = builder.config("spark.jars", ",".join(map(str, KAFKA_SPARK.fetch())))
-    spark = builder.config("spark.sql.warehouse.dir", str(directory / "spark")).getOrCreate()
-    return attach(spark, "lake", warehouse=(directory / "lake").as_uri())
 
 
 def start(name: str, writer: DataStreamWriter) -> StreamingQuery:

@@ -9,6 +9,7 @@ With `--drain` they take what is there and end.
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,7 +18,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lakebed.spark import attach
 
-SETTINGS = {
+_SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
@@ -32,7 +33,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--drain", action="store_true")
     arguments = parser.parse_args()
-    spark = _session(arguments.directory)
+    spark = session(arguments.directory)
     queries = start_all(spark, arguments.directory, drains=arguments.drain)
     sys.stdout.write("started\n")
     sys.stdout.flush()
@@ -44,9 +45,10 @@ def main() -> None:
     spark.stop()
 
 
-def _session(directory: Path) -> SparkSession:
+def session(directory: Path, more: Mapping[str, str] | None = None) -> SparkSession:
+    """A session with the lake of a directory; with more settings than every job has."""
     builder = SparkSession.builder.master("local[2]")
-    for key, value in SETTINGS.items():
+    for key, value in {**_SETTINGS, **(more or {})}.items():
         builder = builder.config(key, value)
     spark = builder.config("spark.sql.warehouse.dir", str(directory / "spark")).getOrCreate()
     return attach(spark, "lake", warehouse=(directory / "lake").as_uri())
