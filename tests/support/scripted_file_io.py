@@ -31,6 +31,28 @@ class ScriptedFileIO(FaultyFileIO):
         return self._script.pop(0)(put) if self._script else put()
 
 
+class PausingFileIO(FaultyFileIO):
+    """Lets others act once, when a file has been read that was not there before.
+
+    Attributes:
+        has_paused: Whether it has happened.
+    """
+
+    def __init__(self, inner: FileIO, path: str, act: Callable[[], object]) -> None:
+        """Wraps `inner`; `act` is what happens once `path` has been read."""
+        super().__init__(inner, 0)
+        self.has_paused = False
+        self._path = path
+        self._act = act
+
+    def read(self, path: str) -> bytes:
+        data = self._inner.read(path)
+        if path == self._path and not self.has_paused:
+            self.has_paused = True
+            self._act()
+        return data
+
+
 def meanwhile(act: Callable[[], object]) -> Put:
     """Lets another writer act first."""
 

@@ -10,7 +10,7 @@ from lakebed.errors import CommitConflictError, CommitUnknownError
 from lakebed.table.writing.standing import is_after
 from support.effects import fixed_effects, open_catalog, reopen
 from support.rival_commits import START, UNAWARE, mine, one, rows_of
-from support.scripted_file_io import afterwards, meanwhile
+from support.scripted_file_io import PausingFileIO, afterwards, meanwhile
 from support.store_listing import data_files, snapshot_ids
 from support.table_builder import BuiltTable, Row, Step, build_table, sorted_rows
 
@@ -124,6 +124,25 @@ def test_what_a_dead_writer_left_above_a_gap_goes_when_the_gap_is_filled() -> No
     assert snapshot is not None
     assert snapshot_ids(built.file_io, built.table.location) == [1, 2]
     assert rows_of(built) == sorted_rows([*first_rows(built), built.shape.row(20, 5)])
+
+
+def test_a_writer_whose_commit_was_rolled_back_leaves_what_others_committed_since() -> None:
+    built = build_table(UNAWARE, START)
+
+    def roll_back_and_write_twice() -> None:
+        other = reopen(built.table, built.file_io, seed=5)
+        other.rollback(snapshot=1)
+        for number in (20, 21):
+            other.append(one(built, number))
+
+    path = f"{built.table.location}/snapshot/snapshot-2"
+    store = PausingFileIO(built.file_io, path, roll_back_and_write_twice)
+    snapshot = reopen(built.table, store, seed=7).append(one(built, 10))
+    assert snapshot is not None
+    assert store.has_paused
+    assert snapshot_ids(built.file_io, built.table.location) == [1, 2, 3]
+    new = [built.shape.row(number, 5) for number in (20, 21)]
+    assert rows_of(built) == sorted_rows([*first_rows(built), *new])
 
 
 def test_a_writer_is_waited_for_that_takes_its_snapshot_back() -> None:

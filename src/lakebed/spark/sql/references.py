@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from lakebed.spark.sql.clauses import properties
 from lakebed.spark.sql.cursor import Cursor
 from lakebed.spark.sql.table_functions import is_function
-from lakebed.spark.sql.table_words import named_tables
+from lakebed.spark.sql.table_words import begins_query, named_tables
 from lakebed.spark.sql.tokens import Token, TokenKind, closing_index, has_pipe, tokenize
 from lakebed.spark.sql.with_clauses import common_tables
 
@@ -123,6 +123,10 @@ def analyse(text: str, *, catalogs: Collection[str], has_fields: bool = False) -
     if has_fields:
         # What stands for a frame has the place of a name, and is none.
         by_start = {at: found for at, found in by_start.items() if "{" not in text[at : found.end]}
+    for index, token in enumerate(tokens):
+        if begins_query(tokens, index):
+            # sqlglot may read `(TABLE t)` as a table of this name with an alias.
+            by_start.pop(token.start, None)
     for index, parts in named_tables(tokens, catalogs, is_parsed=tree is not None):
         start, end = tokens[index].start, tokens[index + 2 * len(parts) - 2].end
         by_start.setdefault(start, Reference(parts=parts, start=start, end=end, clauses_end=end))

@@ -102,7 +102,7 @@ def _is_keyword(tokens: Sequence[Token], index: int, level: _Level) -> bool:
             level.is_due = level.is_list = True
     elif token.is_word("JOIN"):
         level.is_due = True
-    elif token.is_word("TABLE") and _begins_query(before):
+    elif begins_query(tokens, index):
         level.is_due = level.is_table = True
     elif token.is_word(*_ENDING):
         level.is_due = level.is_list = False
@@ -113,8 +113,15 @@ def _is_keyword(tokens: Sequence[Token], index: int, level: _Level) -> bool:
     return True
 
 
-def _begins_query(before: Token | None) -> bool:
-    return before is None or before.is_word(*_BEFORE_TABLE) or before.is_symbol("(", ")")
+def begins_query(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a word is the TABLE of a query such as `TABLE t`, not a name."""
+    if not tokens[index].is_word("TABLE"):
+        return False
+    before = tokens[index - 1] if index else None
+    if before is not None and not (before.is_word(*_BEFORE_TABLE) or before.is_symbol("(", ")")):
+        return False
+    behind = tokens[index + 1 : index + 2]
+    return not behind or (not behind[0].is_word("AS") and not behind[0].is_symbol(")", ","))
 
 
 def name_at(tokens: Sequence[Token], index: int) -> tuple[str, ...]:

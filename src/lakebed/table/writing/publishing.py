@@ -176,7 +176,10 @@ class Publisher:
         """
         with suppress(NotFoundError, StorageError):
             above = self.snapshots.find(snapshot.id + 1)
-            if above is not None and is_after(above, snapshot) is False:
+            if above is None or is_after(above, snapshot) is not False:
+                return
+            # Else both were rolled back while this writer paused, and others committed anew.
+            if self.snapshots.find(snapshot.id) == snapshot:
                 self.remove(above)
 
     @contextmanager
