@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from lakebed.errors import LakebedError
 from lakebed.spark.registry import Registry
-from lakebed.spark.worker import Batches, Renamed
+from lakebed.spark.worker import Batches, Renamed, same_rows
 
 _MISSING = re.compile(r"ModuleNotFoundError: (No module named \S+)")
 
@@ -29,7 +29,7 @@ def check_workers(spark: SparkSession, registry: Registry) -> None:
     if registry.has_checked_workers:
         return
     try:
-        spark.range(1).mapInArrow(_same, "id bigint").collect()
+        spark.range(1).mapInArrow(same_rows, "id bigint").collect()
     except PySparkException as error:
         missing = _MISSING.search(str(error))
         if missing is None:
@@ -58,8 +58,3 @@ def map_rows(
     columns = tuple(frame.columns)
     plain = frame.toDF(*(f"_{index}" for index in range(len(columns))))
     return plain.mapInArrow(Renamed(function, columns), schema)
-
-
-def _same(batches: Batches) -> Batches:
-    """Sent by name, so a worker has to import this module to run it."""
-    yield from batches

@@ -9,7 +9,7 @@ All rows of a key are written by one task, so that the last of them is one task'
 
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -38,37 +38,15 @@ from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.replacing import Replacement
 from lakebed.table.routers import rows_writer
 from lakebed.table.row_changes import append_changes, overwrite_changes
-from lakebed.table.stored_keys import RowsAmongKeys
 from lakebed.table.table import Table
+from lakebed.table.task_target import TableTarget
 from lakebed.table.writing.commit_message import CommitMessage
-from lakebed.table.writing.cross_partition import CrossPartitionBuckets
 from lakebed.table.writing.local_merge import LocalMerge
-from lakebed.table.writing.rows_writer import RowsWriter
 
 Overwrite = Mapping[str, object] | Literal["dynamic"] | PartitionFilter | None
 
 # What Spark was told of a file's size is a guess; this many times the target is too much.
 _OVERSIZED = 2
-
-
-@dataclass(frozen=True, slots=True)
-class TableTarget:
-    """Where the rows of a task go; travels to tasks.
-
-    Attributes:
-        parts: The table.
-        base: The table's state when writing began.
-    """
-
-    parts: TableParts
-    base: WriteBase
-
-    def open(self) -> RowsWriter | RowsAmongKeys:
-        """Starts writing in this task."""
-        rows = rows_writer(self.parts, self.base)
-        if self.base.tasks > 1 and isinstance(rows.router, CrossPartitionBuckets):
-            return RowsAmongKeys(rows, rows.router)
-        return rows
 
 
 def write_frame(
