@@ -58,7 +58,7 @@ class Plan:
     commits: int
     kills: int
     seed: int
-    timeout_seconds: float = 1800
+    timeout_seconds: float = 7200
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from lakebed.errors import AlreadyExistsError, StorageError
 from lakebed.format.arrow.types import from_arrow_schema
+from lakebed.format.default_values import check_defaults
 from lakebed.format.paths import TablePaths
 from lakebed.format.schema import TableSchema
 from lakebed.format.schema_builder import build_schema
@@ -103,5 +104,6 @@ def checked_schema(
         before=before,
     )
     check_creatable(built.options)
+    check_defaults(built.fields)
     check_definition(built, time_zone=session.time_zone)
     return built

@@ -51,3 +51,9 @@ def split_name(text: str) -> tuple[str, ...]:
 def quoted(parts: tuple[str, ...]) -> str:
     """The name with every part in backticks."""
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
+
+
+def literal(text: str) -> str:
+    r"""The text as a literal; backslashes are doubled, for `\n` in a literal is a line's end."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

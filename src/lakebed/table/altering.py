@@ -8,9 +8,10 @@ nothing has changed, and data files keep the schema that they were written with.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from lakebed.errors import CommitConflictError, InvalidDataError, InvalidTableError, StorageError
+from lakebed.errors import CommitConflictError, StorageError
 from lakebed.format.altering.apply import altered
 from lakebed.format.altering.changes import SchemaChange, SetOption
+from lakebed.format.default_values import check_defaults
 from lakebed.format.paths import TablePaths
 from lakebed.format.schema import TableSchema
 from lakebed.options.acceptance import check_creatable
@@ -20,7 +21,6 @@ from lakebed.table.definition import check_definition
 from lakebed.table.metadata.schemas import Schemas
 from lakebed.table.metadata.snapshots import Snapshots
 from lakebed.table.table import Table
-from lakebed.table.writing.align import default_of
 
 _TRIES = 10
 # Says whether others than this writer compact, which decides what is asked of this one.
@@ -41,7 +41,7 @@ class _Altering:
         if found is schema:
             return schema
         self._check_options(found)
-        _check_defaults(schema, found)
+        check_defaults(field for field in found.fields if field not in schema.fields)
         check_definition(found, time_zone=self.table.session.time_zone)
         return found
 
@@ -116,13 +116,3 @@ def evolve_table(table: Table, next_schema: Callable[[TableSchema], TableSchema]
 
 def _paths(table: Table) -> TablePaths:
     return TablePaths(table.location, branch=table.branch)
-
-
-def _check_defaults(before: TableSchema, after: TableSchema) -> None:
-    """Refuses a default that no row could be given."""
-    for field in after.fields:
-        if field.default_value is not None and field not in before.fields:
-            try:
-                default_of(field)
-            except InvalidDataError as error:
-                raise InvalidTableError(str(error)) from error

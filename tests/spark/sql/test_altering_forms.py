@@ -1,11 +1,10 @@
 """ALTER TABLE and its kin, as statements."""
 
 import pytest
-from pyspark.errors import AnalysisException, ParseException
+from pyspark.errors import ParseException
 
 from lakebed.format.altering.changes import After, First
 from lakebed.format.type_text import parse_type
-from lakebed.spark.sql.altering.defaults import default_text
 from lakebed.spark.sql.altering.statements import (
     AddColumns,
     AlterColumns,
@@ -174,31 +173,6 @@ def test_comments_and_databases_become_statements() -> None:
 def test_what_is_no_clause_is_a_parse_error(text: str) -> None:
     with pytest.raises(ParseException):
         parse_statement(f"ALTER TABLE l.d.t {text}")
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("5", "5"),
-        ("-1.5", "-1.5"),
-        ("5L", "5"),
-        ("true", "true"),
-        ("'x'", "x"),
-        ("'it''s'", "it's"),
-        ("'\\'x\\''", "''x''"),
-        ("DATE '2026-01-01'", "2026-01-01"),
-        ("NULL", None),
-    ],
-)
-def test_a_default_is_the_text_of_a_literal(text: str, value: str | None) -> None:
-    assert default_text(text) == value
-
-
-@pytest.mark.parametrize("text", ["1 + 1", "current_date()", "x", "-x", "X'00'", "- 'x'"])
-def test_a_default_that_is_no_literal_is_refused(text: str) -> None:
-    with pytest.raises(AnalysisException) as caught:
-        default_text(text)
-    assert caught.value.getCondition() == "INVALID_DEFAULT_VALUE.NOT_CONSTANT"
 
 
 # Asked of Spark 3.5 with the real connector.

@@ -11,7 +11,15 @@ COLUMNS: list[tuple[str, str] | tuple[str, str, dict[str, str]]] = [
     ("a", "INT"),
     ("b", "STRING", {"default": "it's"}),
     ("c", "INT", {"default": "5"}),
+    ("d", "STRING", {"default": "'quoted'"}),
+    ("e", "ARRAY<ROW<x INT, y MAP<STRING, INT>>>", {"default": "ARRAY(STRUCT(1, MAP('k', null)))"}),
 ]
+
+NESTED = (
+    "CAST(array(CAST(named_struct('x', CAST('1' AS int), 'y', CAST(map(CAST('k' AS string), NULL) "
+    "AS map<string,int>)) AS struct<x:int,y:map<string,int>>)) AS "
+    "array<struct<x:int,y:map<string,int>>>)"
+)
 
 
 @pytest.fixture
@@ -30,13 +38,17 @@ def table(tmp_path: Path) -> Table:
             "VALUES (DEFAULT, f(1, 2), default), (1, 'DEFAULT', `DEFAULT`)",
             "VALUES (NULL, f(1, 2), CAST('5' AS int)), (1, 'DEFAULT', `DEFAULT`)",
         ),
+        (
+            "VALUES (1, 'x', 2, DEFAULT, DEFAULT)",
+            f"VALUES (1, 'x', 2, CAST('quoted' AS string), {NESTED})",
+        ),
         ("VALUES (1, f(DEFAULT), DEFAULT + 1)", "VALUES (1, f(DEFAULT), DEFAULT + 1)"),
     ],
 )
 def test_the_word_alone_stands_for_the_default_of_its_column(
     table: Table, values: str, expected: str
 ) -> None:
-    assert with_defaults(values, table, ["a", "b", "c"]) == expected
+    assert with_defaults(values, table, [*"abcde"]) == expected
 
 
 def test_values_in_excess_are_left_to_spark(table: Table) -> None:

@@ -5,8 +5,12 @@ text as a literal before Spark reads it, which would take the word for a column.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
+from lakebed.format.default_values import Default, kinds_of, parse_default
+from lakebed.format.types import DataType, MapType, RowType
 from lakebed.spark.conditions import unknown_column
+from lakebed.spark.names import literal
 from lakebed.spark.sql.tokens import Token, tokenize
 from lakebed.spark.types import type_text
 from lakebed.table.table import Table
@@ -23,8 +27,23 @@ def default_of(table: Table, column: str) -> str:
         raise unknown_column(column, table.schema.names)
     if field.default_value is None:
         return "NULL"
-    text = field.default_value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"CAST('{text}' AS {type_text(field.type)})"
+    return _expression(parse_default(field.default_value, field.type), field.type)
+
+
+def _expression(default: Default, kind: DataType) -> str:
+    if default is None:
+        return "NULL"
+    made = literal(default) if isinstance(default, str) else _nested(default, kind)
+    return f"CAST({made} AS {type_text(kind)})"
+
+
+def _nested(parts: tuple[Default, ...], kind: DataType) -> str:
+    expressions = list(map(_expression, parts, kinds_of(kind, len(parts))))
+    if not isinstance(kind, RowType):
+        return f"{'map' if isinstance(kind, MapType) else 'array'}({', '.join(expressions)})"
+    names = (literal(field.name) for field in kind.fields)
+    named = zip(names, expressions, strict=True)
+    return f"named_struct({', '.join(chain.from_iterable(named))})"
 
 
 def is_default(text: str) -> bool:

@@ -6,13 +6,12 @@ Spark's reader of column lists knows no DEFAULT, so that the clauses are taken o
 from collections.abc import Iterator
 
 from lakebed.errors import UnsupportedError
-from lakebed.spark.sql.tokens import Token, TokenKind, tokenize
+from lakebed.spark.sql.default_literals import NoLiteralError, default_text
+from lakebed.spark.sql.tokens import Token, tokenize
 
 
 def without_defaults(columns: str) -> tuple[str, dict[str, str]]:
     """The column definitions without DEFAULT, and the texts of the defaults by column.
-
-    A default is stored as text that is cast to the column's type, so that it can only be a literal.
 
     Raises:
         UnsupportedError: A default is no literal.
@@ -23,8 +22,17 @@ def without_defaults(columns: str) -> tuple[str, dict[str, str]]:
         clause = _default_clause(definition)
         if not clause:
             continue
-        name, value = definition[0].name, clause[1:]
-        defaults[name] = _text(name, value, written=columns[clause[0].start : clause[-1].end])
+        name = definition[0].name
+        try:
+            text = default_text(clause[1:])
+        except NoLiteralError as error:
+            written = columns[clause[0].start : clause[-1].end]
+            raise UnsupportedError(
+                f"column {name!r}: {written!r} cannot be stored; a default is a number, a text, "
+                "TRUE, FALSE, NULL, a literal of DATE or TIMESTAMP, or ARRAY, MAP or STRUCT of such"
+            ) from error
+        if text is not None:
+            defaults[name] = text
         pieces.append(columns[position : clause[0].start])
         position = clause[-1].end
     return "".join([*pieces, columns[position:]]), defaults
@@ -64,25 +72,3 @@ def _ends_default(definition: list[Token], index: int) -> bool:
     return definition[index].is_word("COMMENT", "GENERATED") or (
         is_not_null and following is not None and following.is_word("NULL")
     )
-
-
-def _text(name: str, value: list[Token], *, written: str) -> str:
-    sign = "-" if value and value[0].is_symbol("-") else ""
-    match value[1:] if sign else value:
-        case [token] if token.kind is TokenKind.NUMBER and token.text[-1:].isdigit():
-            return sign + token.text
-        case [token] if not sign and token.kind is TokenKind.STRING and token.text[0] not in "xX":
-            return token.value
-        case [token] if not sign and token.is_word("TRUE", "FALSE"):
-            return token.text.lower()
-        case [kind, token] if not sign and _is_typed(kind, token):
-            return token.value
-    raise UnsupportedError(
-        f"column {name!r}: {written!r} cannot be stored; a default is a number, a text, TRUE, FALSE"
-        " or a literal of DATE or TIMESTAMP"
-    )
-
-
-def _is_typed(kind: Token, token: Token) -> bool:
-    is_time = kind.is_word("DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
-    return is_time and token.kind is TokenKind.STRING

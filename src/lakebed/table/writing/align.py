@@ -6,7 +6,6 @@ is refused with the column's name, before anything is written.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
@@ -14,19 +13,16 @@ import pyarrow as pa
 from lakebed.errors import InvalidArgumentError, InvalidDataError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.types import to_arrow_schema, to_arrow_type
-from lakebed.format.arrow.typing import ArrowChunks, ArrowScalar, nulls, repeated
-from lakebed.format.casts.rules import cast_values, has_cast
+from lakebed.format.arrow.typing import ArrowChunks, nulls, repeated
+from lakebed.format.default_values import default_of
 from lakebed.format.schema import TableSchema
-from lakebed.format.type_text import format_type
-from lakebed.format.types import AtomicType, DataField, TypeRoot
+from lakebed.format.types import DataField
 from lakebed.lsm.merge import Kinds
 from lakebed.table.writing.row_kinds import ROW_KIND, RowKinds
 
 _DECIMAL_DIGITS_MAX = 38
 
 _LIST_TYPES = (pa.ListType, pa.LargeListType, pa.FixedSizeListType)
-
-_TEXT = AtomicType(root=TypeRoot.VARCHAR, length=2**31 - 1)
 
 
 @runtime_checkable
@@ -115,31 +111,6 @@ def align_column(column: ArrowChunks, field: DataField) -> ArrowChunks:
     return column
 
 
-def default_of(field: DataField) -> ArrowScalar:
-    """The value of a column's default: its text, by the casts of the format.
-
-    The text of a string may stand in quotes, as engines with SQL write it.
-
-    Raises:
-        InvalidDataError: There is no such value.
-    """
-    kind = field.type
-    is_zoned = isinstance(kind, AtomicType) and kind.root is TypeRoot.TIMESTAMP_LTZ
-    problem = f"there is no cast from text to {format_type(kind)}"
-    if has_cast(_TEXT, kind) and not is_zoned:
-        text = pa.array([_unquoted(field.default_value or "")], pa.string())
-        try:
-            value: ArrowScalar = cast_values(text, _TEXT, kind, time_zone=UTC)[0]
-        except (InvalidDataError, pa.ArrowException) as error:
-            problem = str(error)
-        else:
-            return value
-    raise InvalidDataError(
-        f"column {field.name!r}: its default {field.default_value!r} cannot be used: {problem}; "
-        "give the column a value"
-    )
-
-
 def _check_names(names: Sequence[str], schema: TableSchema, row_kinds: RowKinds) -> None:
     doubled = {name for name in names if list(names).count(name) > 1}
     if doubled:
@@ -170,11 +141,6 @@ def _missing(field: DataField, row_count: int) -> ArrowChunks:
     if field.default_value is None:
         return pa.chunked_array([nulls(row_count, to_arrow_type(field.type))])
     return pa.chunked_array([repeated(default_of(field), row_count)])
-
-
-def _unquoted(text: str) -> str:
-    is_quoted = len(text) > 1 and text[0] == text[-1] == "'"
-    return text[1:-1] if is_quoted else text
 
 
 def _check_nulls(column: ArrowChunks, field: DataField) -> None:

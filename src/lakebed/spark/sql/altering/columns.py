@@ -22,6 +22,7 @@ from lakebed.format.altering.changes import (
     RenameColumn,
     SchemaChange,
 )
+from lakebed.format.default_values import default_of
 from lakebed.format.type_text import format_type
 from lakebed.format.types import ArrayType, DataType, MapType, RowType, with_nullability
 from lakebed.spark.conditions import (
@@ -31,7 +32,6 @@ from lakebed.spark.conditions import (
     unsupported_operation,
 )
 from lakebed.spark.names import quoted
-from lakebed.spark.sql.altering.defaults import default_text
 from lakebed.spark.sql.altering.names import Columns
 from lakebed.spark.sql.altering.statements import (
     AddColumns,
@@ -42,10 +42,11 @@ from lakebed.spark.sql.altering.statements import (
     RenameColumnTo,
 )
 from lakebed.spark.sql.altering.widening import is_same_to_spark, is_up_cast
+from lakebed.spark.sql.default_literals import NoLiteralError, default_text
 from lakebed.spark.sql.statements import Name
+from lakebed.spark.sql.tokens import tokenize
 from lakebed.spark.types import to_table_schema
 from lakebed.table.table import Table
-from lakebed.table.writing.align import default_of
 
 _PARTED: dict[type[DataType], tuple[str, str]] = {
     RowType: ("STRUCT_TYPE", "Update a struct by updating its fields."),
@@ -198,7 +199,14 @@ def _check_type(table: Table, path: Name, kind: DataType, *, target: DataType) -
 
 
 def _default(table: Table, path: Name, text: str) -> str | None:
-    value = default_text(text)
+    try:
+        value = default_text(tokenize(text))
+    except NoLiteralError as error:
+        raise analysis_error(
+            "INVALID_DEFAULT_VALUE.NOT_CONSTANT",
+            f"A table keeps a literal as the DEFAULT of a column, and {text} is none.",
+            {"statement": "ALTER TABLE ALTER COLUMN", "colName": "", "defaultValue": text},
+        ) from error
     if value is None or len(path) > 1:
         return value
     field = replace(table.schema.field(path[0]), default_value=value)

@@ -2,6 +2,7 @@
 
 import re
 
+from lakebed.format.default_values import Default, kinds_of, parse_default
 from lakebed.format.types import (
     ArrayType,
     AtomicType,
@@ -13,7 +14,7 @@ from lakebed.format.types import (
     TypeRoot,
     VectorType,
 )
-from lakebed.spark.names import TableName
+from lakebed.spark.names import TableName, literal
 from lakebed.spark.types import type_text
 from lakebed.table.table import Table
 
@@ -59,12 +60,6 @@ def quoted_if_needed(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else f"`{name.replace('`', '``')}`"
 
 
-def literal(text: str) -> str:
-    r"""The text as a literal; backslashes are doubled, for `\n` in a literal is a line's end."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
 def _listed(items: list[str]) -> str:
     inner = ",\n  ".join(items)
     return f"(\n  {inner})\n"
@@ -79,12 +74,18 @@ def _column(field: DataField) -> str:
 
 
 def _default(field: DataField) -> str:
-    text = field.default_value or ""
-    if len(text) > 1 and text[0] == text[-1] == "'":
-        # Paimon's connector stores a literal as it was written, and reads it without its quotes.
-        text = text[1:-1]
-    is_number = isinstance(field.type, AtomicType) and field.type.root in _NUMERIC
-    return text if is_number and _NUMBER.fullmatch(text) else literal(text)
+    return _literal(parse_default(field.default_value or "", field.type), field.type)
+
+
+def _literal(default: Default, kind: DataType) -> str:
+    """A default as CREATE TABLE takes it."""
+    if default is None:
+        return "NULL"
+    if isinstance(default, str):
+        is_number = isinstance(kind, AtomicType) and kind.root in _NUMERIC
+        return default if is_number and _NUMBER.fullmatch(default) else literal(default)
+    name = {ArrayType: "ARRAY", MapType: "MAP"}.get(type(kind), "STRUCT")
+    return f"{name}({', '.join(map(_literal, default, kinds_of(kind, len(default))))})"
 
 
 def _comment(field: DataField) -> str:
