@@ -107,6 +107,25 @@ def test_a_path_is_read_and_written_by_format(spark: SparkSession, tmp_path: Pat
     assert missing.value.getCondition() == "TABLE_OR_VIEW_NOT_FOUND"
 
 
+def test_options_of_a_reader_name_a_table(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(3).writeTo("lake.db.named").create()
+    reader = spark.read.format("paimon").option("catalog", "lake").option("Database", "db")
+    assert ids(reader.option("table", "named").load()) == [0, 1, 2]
+    spark.range(3, 5).writeTo("lake.db.named").append()
+    path = (tmp_path / "db.db" / "named").as_uri()
+    by_path = spark.read.format("paimon").option("catalog", "lake")
+    assert ids(by_path.option("scan.snapshot-id", 1).load(path)) == [0, 1, 2]
+    for options, condition in (
+        ({"catalog": "lake", "database": "db"}, "LAKEBED_INVALID_ARGUMENT"),
+        ({"table": "named"}, "LAKEBED_INVALID_ARGUMENT"),
+        ({"catalog": "nowhere", "database": "db", "table": "named"}, "TABLE_OR_VIEW_NOT_FOUND"),
+        ({"catalog": "lake", "database": "db", "table": "nothing"}, "TABLE_OR_VIEW_NOT_FOUND"),
+    ):
+        with pytest.raises(AnalysisException) as caught:
+            spark.read.format("paimon").options(**options).load()
+        assert caught.value.getCondition() == condition
+
+
 def test_a_reader_takes_the_version_and_the_time_of_a_table(spark: SparkSession) -> None:
     items(spark, 0, 1).writeTo("lake.db.aged").create()
     items(spark, 1, 2).writeTo("lake.db.aged").append()

@@ -321,6 +321,48 @@ def test_a_source_whose_rows_differ_each_time_is_computed_once(spark: SparkSessi
     assert sorted(map(tuple, found)) == [(0, 1000), (1, 1000)]
 
 
+_PUTS = "INSERT (id, note, total) VALUES (s.id, s.text, s.more)"
+
+
+@pytest.mark.parametrize(
+    ("update", "insert", "is_upsert"),
+    [
+        ("t.total = s.more, note = s.text", _PUTS, True),
+        ("t.id = s.id, total = s.more, t.note = s.`text`", _PUTS, True),
+        ("total = s.more", _PUTS, False),
+        ("total = s.more + 0, note = s.text", _PUTS, False),
+        ("total = s.more, note = t.note", _PUTS, False),
+        ("total = s.more, note = s.text", "INSERT (id, total) VALUES (s.id, s.more)", False),
+        ("total = s.more, note = s.text", _PUTS.replace("s.more", "s.id"), False),
+    ],
+)
+def test_a_merge_that_names_all_columns_puts_rows_without_reading_the_table(
+    spark: SparkSession, update: str, insert: str, *, is_upsert: bool
+) -> None:
+    spark.sql("DROP TABLE IF EXISTS lake.db.put")
+    spark.sql(
+        "CREATE TABLE lake.db.put (id INT NOT NULL, total INT, note STRING) USING paimon"
+        " TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1', 'write-only' = 'true')"
+    )
+    spark.sql("INSERT INTO lake.db.put VALUES (1, 10, 'a'), (2, 20, 'b')")
+    hidden = [Path(path) for path in data_files(spark, "lake.db.put")]
+    merge = f"""
+        MERGE INTO lake.db.put t USING (SELECT 2 AS id, 5 AS more, 'x' AS text) s ON s.id = t.id
+        WHEN MATCHED THEN UPDATE SET {update} WHEN NOT MATCHED THEN {insert}
+    """
+    for path in hidden:
+        path.rename(path.with_suffix(".hidden"))
+    if is_upsert:
+        spark.sql(merge)
+    else:
+        with pytest.raises(Exception, match="parquet"):
+            spark.sql(merge)
+    for path in hidden:
+        path.with_suffix(".hidden").rename(path)
+    expected = [(1, 10, "a"), (2, 5, "x") if is_upsert else (2, 20, "b")]
+    assert rows(spark, "lake.db.put") == expected
+
+
 @pytest.mark.parametrize("updates", [True, False])
 def test_of_the_table_only_what_the_source_can_meet_is_read(
     spark: SparkSession, *, updates: bool

@@ -3,14 +3,17 @@
 import pyarrow as pa
 import pytest
 
-from lakebed.errors import CommitUnknownError, CorruptTableError
+from lakebed.errors import CommitUnknownError, CorruptTableError, StorageError
 from lakebed.format.paths import TablePaths
 from lakebed.format.schema_definition import schema
+from lakebed.format.snapshot import Snapshot
 from lakebed.storage.memory import MemoryFileIO
 from lakebed.table.compaction import after_write
 from lakebed.table.metadata.replay_notes import ReplayNotes
 from lakebed.table.table import Table
-from support.effects import open_catalog
+from support.effects import open_catalog, reopen
+from support.faulty_file_io import FaultyFileIO
+from support.store_listing import data_files
 
 
 @pytest.fixture
@@ -106,3 +109,43 @@ def test_a_replay_compacts_what_a_writer_left_that_died_after_its_commit(
     write()
     (batch,) = table.stream(from_snapshot=1, until="latest")
     assert batch.to_pylist() == [{"k": 1, "_row_kind": "+I"}]
+
+
+def write(table: Table, identifier: int) -> Snapshot | None:
+    with table.writer(user="job", identifier=identifier) as writer:
+        writer.append(pa.table({"k": pa.array([10 * identifier], pa.int32())}))
+    return writer.snapshot
+
+
+def test_a_writer_that_is_run_again_after_its_snapshot_expired_writes_nothing(table: Table) -> None:
+    assert write(table, 1) is not None
+    others_commit(table)
+    before = data_files(table.file_io, table.location)
+    assert write(table, 1) is None
+    assert data_files(table.file_io, table.location) == before
+    assert write(table, 2) is not None
+    assert sorted(table.scan().to_arrow()["k"].to_pylist()) == [1, 1, 1, 10, 20]
+
+
+def test_a_writer_of_which_nobody_knows_whether_it_committed_says_so_and_leaves_no_file(
+    table: Table,
+) -> None:
+    ReplayNotes(table.file_io, TablePaths(table.location), "job").begin(1)
+    others_commit(table)
+    before = data_files(table.file_io, table.location)
+    with pytest.raises(CommitUnknownError, match="nobody knows"):
+        write(table, 1)
+    assert data_files(table.file_io, table.location) == before
+
+
+def test_a_writer_whose_commit_cannot_be_noted_has_committed_all_the_same(table: Table) -> None:
+    class Forgetful(FaultyFileIO):
+        def write(self, path: str, data: bytes) -> None:
+            if ".lakebed-stream-" in path and b"done" in data:
+                raise StorageError(path, "cannot write", retryable=True)
+            super().write(path, data)
+
+    forgetful = reopen(table, Forgetful(table.file_io, 0), seed=3)
+    assert write(forgetful, 1) is not None
+    assert write(table, 1) is None
+    assert table.scan().to_arrow()["k"].to_pylist() == [10]

@@ -10,13 +10,18 @@ from lakebed.format.snapshot import Operation
 from lakebed.options.catalogue import TABLE_OPTIONS
 from lakebed.spark.alignment import align_by_position
 from lakebed.spark.calls import Calls
-from lakebed.spark.conditions import analysis_error, spark_errors, unsupported_operation
+from lakebed.spark.conditions import (
+    analysis_error,
+    spark_errors,
+    table_not_found,
+    unsupported_operation,
+)
 from lakebed.spark.evolution import MERGE_OPTIONS, onto_table
 from lakebed.spark.hidden_frames import table_frame
 from lakebed.spark.lake import Lake
-from lakebed.spark.names import TableName
+from lakebed.spark.names import TableName, quoted
 from lakebed.spark.new_table import NewTable
-from lakebed.spark.places import Place
+from lakebed.spark.places import DATABASE_SUFFIX, Place
 from lakebed.spark.replaced_partitions import ReplacedPartitions
 from lakebed.spark.types import to_table_schema
 from lakebed.table.table import Table
@@ -24,6 +29,10 @@ from lakebed.table.table import Table
 # Spark's own options of writers; all others are the table's.
 _WRITER_OPTIONS = {"path", "partitionoverwritemode", *MERGE_OPTIONS}
 _OVERWRITE_OPTION = "partitionOverwriteMode"
+
+# Options of readers that name a table, as the parts of its name.
+_NAMING = ("catalog", "database", "table")
+_NAMING_ALL = {*_NAMING, "path"}
 
 Mode = Literal["append", "overwrite", "ignore", "error"]
 WriteMode = Literal["append", "overwrite", "dynamic"]
@@ -38,11 +47,36 @@ _MODES: Mapping[str, Mode] = {
 
 
 def load_path(lake: Lake, calls: Calls, path: str | None) -> DataFrame:
-    """`read.format("paimon").load(path)`."""
+    """`read.format("paimon").load(path)`, or with the options `catalog`, `database`, `table`."""
+    given = {key.lower(): text for key, text in calls.options.items()}
+    if not given.keys().isdisjoint(_NAMING):
+        name = _named(lake, given, path if path is not None else given.get("path"))
+        options = {
+            key: text for key, text in calls.options.items() if key.lower() not in _NAMING_ALL
+        }
+        return table_frame(lake, lake.load(name), options)
     place = Place(path_of(calls, path), without_path(calls.options), lake.registry)
     with spark_errors():
         table = lake.configured(place.load())
     return table_frame(lake, table, place.table_options)
+
+
+def _named(lake: Lake, given: Mapping[str, str], path: str | None) -> TableName:
+    """The table that options name; database and table are told from a path where they are not."""
+    *_, database, table = ["", *(path or "").rstrip("/").split("/")]
+    told = ("", database.removesuffix(DATABASE_SUFFIX), table)
+    parts = tuple(given.get(key, part) for key, part in zip(_NAMING, told, strict=True))
+    if not all(parts):
+        lacking = next(key for key, part in zip(_NAMING, parts, strict=True) if not part)
+        raise analysis_error(
+            "LAKEBED_INVALID_ARGUMENT",
+            f"the options catalog, database and table name a table together; give {lacking}, too,"
+            " or a path alone",
+        )
+    name = lake.resolve(parts)
+    if name is None:
+        raise table_not_found(quoted(parts), hint=f"No catalog {parts[0]} is attached")
+    return name
 
 
 def save_path(lake: Lake, calls: Calls, path: str | None) -> None:

@@ -11,7 +11,7 @@ from lakebed.options.acceptance import check_catalog_options
 from lakebed.spark.registry import Registry
 from lakebed.table.table import Table
 
-_DATABASE_SUFFIX = ".db"
+DATABASE_SUFFIX = ".db"
 _READ_OPTIONS = {"snapshot-id": "scan.snapshot-id"}
 
 
@@ -93,8 +93,8 @@ class Place:
             root = _bare(attached.catalog.warehouse)
             below = _bare(self.path).removeprefix(root + "/").split("/")
             is_below = _bare(self.path).startswith(root + "/") and len(below) == 2
-            if is_below and below[0].endswith(_DATABASE_SUFFIX):
-                return attached.catalog, f"{below[0].removesuffix(_DATABASE_SUFFIX)}.{below[1]}"
+            if is_below and below[0].endswith(DATABASE_SUFFIX):
+                return attached.catalog, f"{below[0].removesuffix(DATABASE_SUFFIX)}.{below[1]}"
         return None
 
 

@@ -93,7 +93,9 @@ def committing_once(parts: TableParts, user: str, identifier: int) -> Iterator[b
         return
     notes.begin(identifier)
     yield True
-    notes.end(identifier)
+    # It is made: where that cannot be noted, its snapshot tells, for as long as it is there.
+    with contextlib.suppress(StorageError):
+        notes.end(identifier)
 
 
 def fresh_user(parts: TableParts) -> str:

@@ -10,7 +10,12 @@ import pyarrow as pa
 from lakebed.errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.options.acceptance import check_openable
-from lakebed.table.committing import commit, is_unaware
+from lakebed.table.committing import (
+    commit,
+    committing_once,
+    delete_written,
+    is_unaware,
+)
 from lakebed.table.compaction.after_write import commit_rows, compact_replayed
 from lakebed.table.metadata.partitions import PartitionFilter, PartitionsAmong
 from lakebed.table.parts import TableParts, WriteBase
@@ -80,15 +85,28 @@ class TableWriter:
             return
         with rows:
             messages = rows.finish()
-        self.snapshot = commit_rows(
+        if self.user is None or self.identifier is None:
+            self.snapshot = self._commit(messages, base)
+            return
+        left: Sequence[CommitMessage] = messages
+        try:
+            with committing_once(self.parts, self.user, self.identifier) as is_due:
+                if is_due:
+                    left = ()
+                    self.snapshot = self._commit(messages, base)
+        finally:
+            delete_written(self.parts, left)
+        if self.snapshot is None:
+            compact_replayed(self.parts)
+
+    def _commit(self, messages: Sequence[CommitMessage], base: WriteBase) -> Snapshot | None:
+        return commit_rows(
             self.parts,
             append_changes(self.parts, messages, base=base, operation=Operation.WRITE),
             messages,
             user=self.user,
             identifier=self.identifier,
         )
-        if self.snapshot is None and self.identifier is not None:
-            compact_replayed(self.parts)
 
     def _open_rows(self) -> RowsWriter:
         if self._rows is None:

@@ -313,7 +313,12 @@ class Table(Streams, Maintenance, Lifetime, Repairs, Branching, Rollback, Inspec
         Args:
             user: Commit user; the same at each replay of the same work.
             identifier: Commit identifier, ascending for a user. A commit of this user with this
-                identifier or a later one makes a replay write nothing.
+                identifier or a later one makes a replay write nothing, also when its snapshot has
+                expired.
+
+        Raises:
+            CommitUnknownError: At the end of the block. Nobody knows whether the same was committed
+                before, for what would tell has expired; nothing was written.
         """
         return TableWriter(parts=self.parts(), user=user, identifier=identifier)
 

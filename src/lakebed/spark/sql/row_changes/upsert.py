@@ -4,9 +4,11 @@ One by the whole primary key, of which each row of the source becomes a row of t
 whether or not there was one of its key:
 
     ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *
+
+The same may be written with all columns instead of stars.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -36,22 +38,73 @@ def upserted(
         aliases: Of the table and of the source.
     """
     table = changed.table
-    if not _takes_whole_rows(changed, statement):
-        return None
     columns = {name.lower(): name for name in source.columns}
-    keys = {key.lower(): key.lower() for key in table.primary_keys}
-    names = table.schema.names
-    if Equalities.of(statement.condition, aliases) != Equalities(keys, is_all=True):
+    if not _puts_rows(changed, statement) or len(columns) < len(source.columns):
         return None
-    if len(columns) < len(source.columns):
+    equalities = Equalities.of(statement.condition, aliases)
+    if not equalities.is_all or equalities.pairs.keys() != set(map(str.lower, table.primary_keys)):
         return None
-    if not all(name.lower() in columns for name in names):
+    sources = _sources(statement, table.schema.names, equalities.pairs, aliases=aliases)
+    if sources is None or not all(each in columns for each in sources.values()):
         return None
-    selected = source.select(*(F.col(quoted((columns[name.lower()],))) for name in names))
+    selected = source.select(
+        *(
+            F.col(quoted((columns[sources[name.lower()]],))).alias(name)
+            for name in table.schema.names
+        )
+    )
     if lacks_fields(selected.schema, to_spark_schema(table.schema.fields)):
         # What they are in the row that is there has to be read, or is an error to tell.
         return None
     return aligned(selected, table, kind="+I")
+
+
+def _sources(
+    statement: Merge, names: Sequence[str], keys: Mapping[str, str], *, aliases: tuple[str, str]
+) -> dict[str, str] | None:
+    """The column of the source that each column gets, whether or not there is a row of its key.
+
+    Args:
+        statement: The statement.
+        names: The columns of the table.
+        keys: Its key columns, and those of the source that are equal to them.
+        aliases: Of the table and of the source.
+
+    Returns:
+        All of them in lower case; None where a column gets something else, or nothing.
+    """
+    (update,), (insert,) = statement.matched, statement.not_matched
+    stars = {name.lower(): name.lower() for name in names}
+    updated, inserted = dict(stars), dict(stars)
+    if isinstance(update, UpdateClause) and update.assignments is not None:
+        set_ = [(each.column, each.value) for each in update.assignments]
+        assigned = _references(set_, aliases)
+        updated = {**keys, **assigned} if assigned else {}
+    if isinstance(insert, InsertClause) and insert.columns is not None:
+        values = zip(insert.columns, insert.values or (), strict=True)
+        inserted = _references([((column,), value) for column, value in values], aliases)
+    is_known = inserted.keys() == stars.keys() == updated.keys()
+    has_keys = all(inserted.get(key) == source for key, source in keys.items())
+    return inserted if is_known and has_keys and inserted == updated else None
+
+
+def _references(
+    values: Sequence[tuple[Sequence[str], str]], aliases: tuple[str, str]
+) -> dict[str, str]:
+    """The columns that get a bare column of the source, each once, with that column."""
+    there, given = (alias.lower() for alias in aliases)
+    found: dict[str, str] = {}
+    for column, value in values:
+        qualifier, name = ("", *column)[-2:]
+        tokens = tokenize(value)
+        is_bare = len(tokens) == 3 and tokens[1].is_symbol(".") and tokens[2].is_name
+        is_ours = (
+            len(column) <= 2 and qualifier.lower() in {"", there} and name.lower() not in found
+        )
+        if not (is_bare and is_ours and tokens[0].name.lower() == given):
+            return {}
+        found[name.lower()] = tokens[2].name.lower()
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +164,13 @@ def _pair(tokens: list[Token], aliases: tuple[str, str]) -> tuple[str, str] | No
     return None
 
 
-def _takes_whole_rows(changed: ChangedTable, statement: Merge) -> bool:
+def _puts_rows(changed: ChangedTable, statement: Merge) -> bool:
+    """Whether each row of the source is put: there is one clause for either case, always done."""
     options = changed.parts.options
     if not changed.table.primary_keys or options.merge_engine is not MergeEngine.DEDUPLICATE:
         return False
-    if options.changelog_producer is ChangelogProducer.INPUT:
+    if options.changelog_producer is ChangelogProducer.INPUT or statement.not_matched_by_source:
         return False
-    if statement.not_matched_by_source:
-        return False
-    matched = list(statement.matched)
-    not_matched = list(statement.not_matched)
-    return matched == [UpdateClause(condition=None, assignments=None)] and not_matched == [
-        InsertClause(condition=None, columns=None, values=None)
-    ]
+    clauses = (*statement.matched, *statement.not_matched)
+    kinds = [UpdateClause, InsertClause]
+    return list(map(type, clauses)) == kinds and all(each.condition is None for each in clauses)
