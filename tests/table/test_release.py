@@ -124,6 +124,20 @@ def test_snapshots_rolled_back_leave_nothing_but_what_a_tag_of_one_needs(name: s
 
 
 @pytest.mark.parametrize("name", SHAPES)
+def test_a_tag_that_goes_leaves_what_snapshots_above_a_gap_need(name: str) -> None:
+    built = build_table(SHAPES[name], STEPS)
+    table = built.table
+    newest = ids_of(table)[-1]
+    rows = rows_at(table, newest)
+    put_tag(table, "held", newest - 1)
+    # As a rollback does that breaks off.
+    built.file_io.delete(table.parts().paths.snapshot(newest - 1))
+    drop_tags(table, "held")
+    assert rows_at(table, newest) == rows
+    assert not lacking_and_unneeded(table)[0]
+
+
+@pytest.mark.parametrize("name", SHAPES)
 def test_a_branch_that_is_deleted_takes_what_it_alone_wrote(name: str) -> None:
     built = build_table(SHAPES[name], STEPS[:3])
     table = built.table

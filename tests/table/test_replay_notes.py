@@ -124,7 +124,7 @@ def test_a_writer_that_is_run_again_after_its_snapshot_expired_writes_nothing(ta
     assert write(table, 1) is None
     assert data_files(table.file_io, table.location) == before
     assert write(table, 2) is not None
-    assert sorted(table.scan().to_arrow()["k"].to_pylist()) == [1, 1, 1, 10, 20]
+    assert table.scan().to_arrow().sort_by("k")["k"].to_pylist() == [1, 1, 1, 10, 20]
 
 
 def test_a_writer_of_which_nobody_knows_whether_it_committed_says_so_and_leaves_no_file(

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from lakebed.errors import CommitConflictError, CommitUnknownError
-from lakebed.table.writing.standing import is_after
+from lakebed.format.snapshot_lineage import is_after
 from support.effects import fixed_effects, open_catalog, reopen
 from support.rival_commits import START, UNAWARE, mine, one, rows_of
 from support.scripted_file_io import PausingFileIO, afterwards, meanwhile

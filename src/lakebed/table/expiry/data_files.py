@@ -33,6 +33,7 @@ from lakebed.format.arrow.typing import joined, python_values
 from lakebed.format.data_file_meta import FileKind, FileSource
 from lakebed.format.manifest import entry_schema
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_lineage import runs_of
 from lakebed.table.expiry.holders import Holders
 from lakebed.table.expiry.metadata_files import MetadataReader
 from lakebed.table.metadata.live_files import LiveScan
@@ -188,8 +189,9 @@ def _holding(expired: Expired, holders: Holders) -> tuple[list[Snapshot], list[S
     live = expired.tags_among(holders.tags)
     added: list[Snapshot] = []
     for branch in holders.branches:
-        live += [*branch.snapshots[:1], *branch.tags]
-        added += branch.snapshots[1:]
+        runs = runs_of(branch.snapshots)
+        live += [*(run[0] for run in runs), *branch.tags]
+        added += [each for run in runs for each in run[1:]]
     return live, added
 
 

@@ -4,8 +4,9 @@ Expiry finds what goes in the changes alone, for it goes by a branch's own order
 other ways in which a snapshot goes: a tag that is deleted, a rollback, a branch that is deleted.
 
     released     what the first snapshot of each run reads, and what its later ones added
-    less held    what the first snapshot of each branch reads, and what its later ones added;
-                 what tags read, and what an expiry that did not come to its end will delete
+    less held    what the first snapshot of each branch reads, and what its later ones added, also
+                 behind a gap that a broken-off rollback left; what tags read, and what an expiry
+                 that did not come to its end will delete
 
 Whoever releases deletes first what names the snapshots, and whoever makes a tag or a branch looks
 for the snapshot again after it is there: so what is held is read after the first, and only once. A
@@ -21,6 +22,7 @@ import pyarrow as pa
 from lakebed.errors import NotFoundError
 from lakebed.format.arrow.typing import python_values
 from lakebed.format.snapshot import CommitKind, Snapshot
+from lakebed.format.snapshot_lineage import runs_of
 from lakebed.table.expiry.cleaning import Cleaning, delete_files
 from lakebed.table.expiry.data_files import changelog_files
 from lakebed.table.expiry.file_views import FileViews
@@ -115,9 +117,9 @@ def _unheld_data_files(
 def _held_views(
     reader: MetadataReader, references: Sequence[BranchReferences]
 ) -> Iterator[FileViews]:
-    whole = [each for branch in references for each in (*branch.snapshots[:1], *branch.tags)]
-    later = [each for branch in references for each in branch.snapshots[1:]]
-    yield FileViews.of(reader, whole, later)
+    runs = [run for branch in references for run in runs_of(branch.snapshots)]
+    whole = [*(run[0] for run in runs), *(each for branch in references for each in branch.tags)]
+    yield FileViews.of(reader, whole, [each for run in runs for each in run[1:]])
     copies = [each for branch in references for each in branch.copies]
     changelogs = [each for branch in references for each in branch.changelogs]
     yield FileViews.of(reader.lenient, copies, [*filter(_is_of_changes, changelogs)])

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from lakebed.errors import LakebedError, NotFoundError, StorageError
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_lineage import runs_of
 from lakebed.storage.file_io import FileIO, PutResult
 from lakebed.table.expiry.holders import tagged_snapshots
 from lakebed.table.expiry.release import Runs, release
@@ -47,17 +48,6 @@ def snapshot_bytes(parts: TableParts, snapshot: Snapshot) -> bytes:
     return data if Snapshot.from_json(data, path) == snapshot else snapshot.to_json()
 
 
-def contiguous(snapshots: Iterable[Snapshot]) -> list[list[Snapshot]]:
-    """Ascending snapshots, split where ids are missing."""
-    runs: list[list[Snapshot]] = []
-    for snapshot in snapshots:
-        if runs and runs[-1][-1].id + 1 == snapshot.id:
-            runs[-1].append(snapshot)
-        else:
-            runs.append([snapshot])
-    return runs
-
-
 def branch_runs(parts: TableParts) -> list[list[Snapshot]]:
     """Everything in a branch that names files, as `release` takes it.
 
@@ -70,10 +60,10 @@ def branch_runs(parts: TableParts) -> list[list[Snapshot]]:
     tags = [each for each in tagged_snapshots(file_io, paths) if each not in snapshots]
     changelogs, copies = Changelogs(file_io, paths), ExpiredCopies(file_io, paths)
     return [
-        *contiguous(snapshots),
+        *runs_of(snapshots),
         *([tag] for tag in tags),
-        *contiguous(present(map(changelogs.find, changelogs.list_ids()))),
-        *contiguous(present(map(copies.find, copies.list_ids()))),
+        *runs_of(present(map(changelogs.find, changelogs.list_ids()))),
+        *runs_of(present(map(copies.find, copies.list_ids()))),
     ]
 
 

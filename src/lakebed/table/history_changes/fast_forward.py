@@ -32,9 +32,9 @@ from lakebed.errors import (
     InvalidTableError,
 )
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_lineage import is_after, runs_of
 from lakebed.format.tag import Tag
 from lakebed.table.history_changes.copying import (
-    contiguous,
     present,
     put_same,
     release_after,
@@ -45,7 +45,6 @@ from lakebed.table.metadata.branches import Branches, check_branch_name
 from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.parts import TableParts
-from lakebed.table.writing.standing import is_after
 
 _TRIES_MAX = 10
 
@@ -246,7 +245,7 @@ class _Takeover:
     def _drop_older(self) -> None:
         snapshots = self.parts.snapshots
         ids = [each for each in snapshots.list_ids() if each < self.line[0].id]
-        self.runs.extend(contiguous(present(map(snapshots.find, ids))))
+        self.runs.extend(runs_of(present(map(snapshots.find, ids))))
         for snapshot_id in ids:
             self.parts.file_io.delete(self.parts.paths.snapshot(snapshot_id))
 

@@ -35,10 +35,10 @@ from functools import partial
 from lakebed.errors import CommitConflictError, LakebedError, NotFoundError
 from lakebed.format.paths import rollback_tag
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_lineage import runs_of
 from lakebed.format.tag import COMMIT_TAG_PREFIX
 from lakebed.table.expiry.release import Runs
 from lakebed.table.history_changes.copying import (
-    contiguous,
     present,
     put_same,
     release_after,
@@ -246,9 +246,9 @@ class _Above:
                 *map(paths.expired_snapshot, copies),
             ],
             runs=[
-                *contiguous(present(map(stored.find, snapshot_ids))),
+                *runs_of(present(map(stored.find, snapshot_ids))),
                 *([tag.snapshot] for tag in tags),
-                *contiguous(present(map(changelogs.find, changelog_ids))),
+                *runs_of(present(map(changelogs.find, changelog_ids))),
             ],
             has_changelogs=bool(changelog_ids),
         )

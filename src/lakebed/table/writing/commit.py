@@ -39,6 +39,7 @@ from dataclasses import dataclass, field, replace
 from lakebed.errors import CommitConflictError, CommitUnknownError, StorageError
 from lakebed.format.paths import FileNames, TablePaths
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_lineage import WRITER_PREFIX, uuid_after
 from lakebed.storage.file_io import FileIO
 from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.manifests import Manifests
@@ -54,7 +55,7 @@ from lakebed.table.writing.publishing import (
     Unknown,
 )
 from lakebed.table.writing.row_ids import RowIds
-from lakebed.table.writing.standing import WRITER_PREFIX, Standing, uuid_after
+from lakebed.table.writing.standing import Standing
 from lakebed.table.writing.strict_mode import StrictMode
 from lakebed.version import VERSION
 

@@ -24,11 +24,12 @@ from datetime import datetime, timedelta
 from lakebed.errors import NotFoundError, StorageError
 from lakebed.format.paths import TablePaths
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_lineage import is_after
 from lakebed.format.tag import COMMIT_TAG_PREFIX, with_retention
 from lakebed.storage.file_io import FileIO, PutResult
 from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.snapshots import Snapshots
-from lakebed.table.writing.standing import Standing, is_after
+from lakebed.table.writing.standing import Standing
 
 _LOOKS_MAX = 5
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of the wall's clock

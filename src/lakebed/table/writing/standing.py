@@ -13,55 +13,20 @@ expiry deletes the oldest snapshots first and a rollback the newest:
     gone         none         none       some     follows nothing: N expired
     gone         none         there               stands where N+1 was built upon it
 
-Until its writer looks, others find such a snapshot, and must not build upon it. So the uuid of a
-snapshot says which one it follows: its first half is random, and its second one a digest of that
-half, the snapshot's id and the uuid of its base. Version 8 of uuids is for such.
+Until its writer looks, others find such a snapshot, and must not build upon it
+(`format.snapshot_lineage`).
 """
 
-import hashlib
 from dataclasses import dataclass
 
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import python_values
 from lakebed.format.data_file_meta import FileKind
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_lineage import is_after
 from lakebed.table.metadata.live_files import LiveScan
 from lakebed.table.metadata.manifests import Manifests
 from lakebed.table.metadata.snapshots import Snapshots
-
-WRITER_PREFIX = "lakebed-"
-"""How `writerVersion` of Lakebed's snapshots begins."""
-
-_VERSION_AT, _VERSION = 14, "8"
-_HALF = 18
-_DIGEST_DIGITS = 15
-
-
-def uuid_after(base: Snapshot | None, fresh_uuid: str) -> str:
-    """The uuid of the snapshot that follows another.
-
-    Args:
-        base: The other one; None for the first snapshot of a table, whose uuid says nothing.
-        fresh_uuid: A random uuid.
-    """
-    if base is None or base.uuid is None:
-        return fresh_uuid
-    half = f"{fresh_uuid[:_VERSION_AT]}{_VERSION}{fresh_uuid[_VERSION_AT + 1 : _HALF]}"
-    return half + _second_half(half, base.id + 1, base.uuid)
-
-
-def is_after(snapshot: Snapshot, base: Snapshot) -> bool | None:
-    """Whether a snapshot says that it follows another; None where it does not say which one."""
-    uuid = snapshot.uuid or ""
-    is_ours = (snapshot.writer_version or "").startswith(WRITER_PREFIX)
-    if not is_ours or uuid[_VERSION_AT : _VERSION_AT + 1] != _VERSION:
-        return None
-    return uuid[_HALF:] == _second_half(uuid[:_HALF], snapshot.id, base.uuid)
-
-
-def _second_half(half: str, snapshot_id: int, base_uuid: str | None) -> str:
-    digest = hashlib.sha256(f"{half}:{snapshot_id}:{base_uuid}".encode()).hexdigest()
-    return f"-8{digest[:3]}-{digest[3:_DIGEST_DIGITS]}"
 
 
 @dataclass(frozen=True, slots=True)

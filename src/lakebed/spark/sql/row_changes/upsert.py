@@ -80,7 +80,7 @@ def _sources(
         set_ = [(each.column, each.value) for each in update.assignments]
         assigned = _references(set_, aliases)
         updated = {**keys, **assigned} if assigned else {}
-    if isinstance(insert, InsertClause) and insert.columns is not None:
+    if insert.columns is not None:
         values = zip(insert.columns, insert.values or (), strict=True)
         inserted = _references([((column,), value) for column, value in values], aliases)
     is_known = inserted.keys() == stars.keys() == updated.keys()
