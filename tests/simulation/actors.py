@@ -16,6 +16,7 @@ from lakebed.errors import (
     StorageError,
 )
 from lakebed.format.snapshot import Snapshot
+from lakebed.table.metadata.replay_notes import ReplayNotes
 from lakebed.table.reading.scan import Scan
 from lakebed.table.reading.scan_source import SnapshotSource
 from lakebed.table.table import Table
@@ -193,7 +194,11 @@ class Writer(Actor):
 
 
 class Stream(Writer):
-    """Writes batches under one user, each until it is told that it is committed."""
+    """Writes batches under one user, each until it is told that it is committed.
+
+    Where an earlier try has expired, and the table cannot tell what came of it, somebody looks
+    whether its rows were there, and does what the error says.
+    """
 
     def __init__(self, world: World, name: str, *, operations: int) -> None:
         """A stream before its first batch."""
@@ -201,6 +206,7 @@ class Stream(Writer):
         self._batch = 0
         self._rows: list[Row] = []
         self._intent: Intent | None = None
+        self._is_at_a_loss = False
 
     def act(self) -> None:
         """Writes the batch that is due, new or again."""
@@ -209,14 +215,20 @@ class Stream(Writer):
             self._rows, change = self.drawn_rows()
             what = f"{self.name} writes batch {self._batch}: {self._rows}"
             self._intent = Intent(what=what, change=change)
-            self.world.pending[self.name] = self.world.scheduler.now_ms
         intent = self._intent
-        if self.ask(intent, self._write):
-            there = [each for each in intent.records if each.fate not in {"taken back", "replaced"}]
-            if all(each.is_compaction for each in there):
-                self.world.journal.violated(f"{intent.what} is said to be there, and never was")
+        is_done = self.ask(intent, self._write)
+        was_there = any(
+            each.fate not in {"taken back", "replaced"} and not each.is_compaction
+            for each in intent.records
+        )
+        if is_done and not was_there:
+            self.world.journal.violated(f"{intent.what} is said to be there, and never was")
+        if self._is_at_a_loss:
+            is_done = was_there
+            if not was_there:
+                self.world.store.delete(ReplayNotes.path_of(self.table.parts().paths, self.name))
+        if is_done:
             self._intent = None
-            del self.world.pending[self.name]
 
     def live(self) -> None:
         """As others, but it does not end before its last batch is there."""
@@ -226,12 +238,17 @@ class Stream(Writer):
             self.act()
 
     def _write(self) -> Snapshot | None:
-        with self.table.writer(user=self.name, identifier=self._batch) as writer:
-            data = self.world.rows(self._rows)
-            if self.world.kind.key:
-                writer.upsert(data)
-            else:
-                writer.append(data)
+        self._is_at_a_loss = False
+        try:
+            with self.table.writer(user=self.name, identifier=self._batch) as writer:
+                data = self.world.rows(self._rows)
+                if self.world.kind.key:
+                    writer.upsert(data)
+                else:
+                    writer.append(data)
+        except CommitUnknownError as error:
+            self._is_at_a_loss = "nobody knows" in str(error)
+            raise
         return writer.snapshot
 
 
@@ -251,13 +268,12 @@ class Compactor(Actor):
 
 
 class Expirer(Actor):
-    """Lets snapshots go soon, but for those of streams that do not know of them yet."""
+    """Lets snapshots go soon, also those of streams that do not know of them yet."""
 
     def act(self) -> None:
         """One expiry."""
         world, kept = self.world, self.process.chance.randint(1, 3)
         since = world.scheduler.now_ms - self.process.chance.randrange(_KEEPS_MS)
-        since = min(since, *world.pending.values(), since)
         intent = Intent(what=f"{self.name} keeps {kept} and those since {since}", removes="expired")
         self.ask(intent, lambda: self.table.expire_snapshots(retain_min=kept, older_than=since))
 

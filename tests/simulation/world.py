@@ -37,7 +37,6 @@ class World:
         journal: Knows what must hold.
         rates: How often what fails.
         next_id: The id of the next row that is new.
-        pending: By stream, when the batch began of which it was not told that it is committed.
     """
 
     seed: int
@@ -48,7 +47,6 @@ class World:
     journal: Journal
     rates: Rates
     next_id: int = 0
-    pending: dict[str, int] = field(default_factory=dict)
     _births: int = field(default=0)
 
     @classmethod

@@ -75,9 +75,14 @@ class ReplayNotes:
             'written, or set "done" in it to true to have it passed over'
         )
 
+    @staticmethod
+    def path_of(paths: TablePaths, user: str) -> str:
+        """Where a user's note is."""
+        return f"{paths.snapshot_directory}/.lakebed-stream-{quote(user, safe='')}"
+
     @property
     def _path(self) -> str:
-        return f"{self.paths.snapshot_directory}/.lakebed-stream-{quote(self.user, safe='')}"
+        return self.path_of(self.paths, self.user)
 
     @property
     def _snapshots(self) -> Snapshots:
