@@ -141,7 +141,7 @@ def test_the_text_of_show_create_table_makes_an_equal_table(spark: SparkSession)
         `select` STRUCT<x: INT NOT NULL COMMENT 'in', `y z`: ARRAY<VARCHAR(4)>>,
         m MAP<STRING, DECIMAL(5, 1)>, t TIMESTAMP, n TIMESTAMP_NTZ, b BINARY, v VARIANT, `1` DATE,
         d1 INT NOT NULL DEFAULT -5 COMMENT 'five', d2 STRING DEFAULT 'it\'s',
-        d3 BOOLEAN DEFAULT TRUE)
+        d3 BOOLEAN DEFAULT TRUE, d4 ARRAY<STRING> DEFAULT ARRAY('a', NULL, 'it\'s'))
         PARTITIONED BY (`1`) COMMENT 'a \'comment\'' TBLPROPERTIES ('target-file-size' = '64 mb')
     """)
     text = spark.sql("SHOW CREATE TABLE lake.db.`first one`").collect()[0][0]

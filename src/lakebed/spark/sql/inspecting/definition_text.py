@@ -82,8 +82,10 @@ def _literal(default: Default, kind: DataType) -> str:
     if default is None:
         return "NULL"
     if isinstance(default, str):
-        is_number = isinstance(kind, AtomicType) and kind.root in _NUMERIC
-        return default if is_number and _NUMBER.fullmatch(default) else literal(default)
+        root = kind.root if isinstance(kind, AtomicType) else None
+        is_number = root in _NUMERIC and _NUMBER.fullmatch(default)
+        is_flag = root is TypeRoot.BOOLEAN and default in {"true", "false"}
+        return default if is_number or is_flag else literal(default)
     name = {ArrayType: "ARRAY", MapType: "MAP"}.get(type(kind), "STRUCT")
     return f"{name}({', '.join(map(_literal, default, kinds_of(kind, len(default))))})"
 
