@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from statements.table import REASONS, Statement, read_gaps, read_scenarios
+from statements.table import OLDER, REASONS, Statement, read_gaps, read_scenarios
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "compatibility.md"
 BEGIN = "<!-- statements: written by tests/statements/compatibility.py -->"
@@ -36,7 +36,13 @@ def render() -> str:
         "|---|---|",
         *_gap_rows(gaps),
         "",
-        "and means to answer otherwise than the connector:",
+        "PySpark 4.1 answers otherwise:",
+        "",
+        "| what | statements |",
+        "|---|---|",
+        *_gap_rows(read_gaps(OLDER)),
+        "",
+        "and Lakebed means to answer otherwise than the connector:",
         "",
         "| statement | Lakebed |",
         "|---|---|",

@@ -37,6 +37,7 @@ from datadriven.script import Case, parse_script
 
 CASES = Path(__file__).with_name("cases")
 GAPS = Path(__file__).with_name("gaps.txt")
+OLDER = Path(__file__).with_name("older.txt")
 FIXED = Path(__file__).with_name("fixed.txt")
 
 UNTOLD = ("????",)
@@ -214,11 +215,11 @@ def _scenarios(page: str, cases: Sequence[Case]) -> Iterator[Scenario]:
         yield Scenario(page, cases[head], tuple(statements))
 
 
-def read_gaps() -> dict[str, str]:
+def read_gaps(path: Path = GAPS) -> dict[str, str]:
     """The reason of each statement that is known to fail, by the statement's name."""
     gaps: dict[str, str] = {}
     reason = ""
-    for line in GAPS.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith(" "):
             assert line.strip() not in gaps, f"{line.strip()} stands there twice"
             gaps[line.strip()] = reason
