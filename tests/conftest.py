@@ -4,7 +4,10 @@ import pytest
 from hypothesis import settings
 
 from support.sampling import FEW_CASES, SAMPLED, SPARK_SAMPLED, cases_of, chosen_of
+from tools.brief_java import use_brief_java
 from tools.provenance import read_commit, seed_of
+
+use_brief_java()
 
 settings.register_profile("lakebed", deadline=None)
 settings.load_profile("lakebed")

@@ -66,7 +66,7 @@ STAGES = (
     Stage(
         name="test",
         command=(PYTHON, "-m", "tools.suite"),
-        share_seconds=440,
+        share_seconds=380,
         left_out="four of five cases of tests with more than three, three of four tests on Spark: "
         "./dev test tests",
     ),
@@ -86,7 +86,7 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "--sample", "-m", "variants and not stores"),
             *("-p", "no:xdist", "tests"),
         ),
-        share_seconds=450,
+        share_seconds=355,
         left_out="over Spark Connect, each other suite, and four of five cases of tests with more "
         "than three: pytest -m variants tests/spark/test_connect.py; of streams all: "
         "LAKEBED_SPARK_KIND=connect pytest tests/spark/test_stream*.py; of the table of "
@@ -96,7 +96,7 @@ STAGES = (
     Stage(
         name="statements",
         command=(PYTHON, "-m", "pytest", "-q", "tests/statements/test_statements_table.py"),
-        share_seconds=155,
+        share_seconds=125,
         left_out="other kinds of Spark, of which spark-variants runs a choice: "
         "./dev prove statements --seconds 3600 --from-seed 1",
     ),
@@ -119,7 +119,7 @@ STAGES = (
     Stage(
         name="golden-spark",
         command=(PYTHON, "-m", "tools.golden", "--spark", "{seed}"),
-        share_seconds=85,
+        share_seconds=75,
         left_out="half of the tables, which it names; all of them: ./dev prove golden-spark "
         "--seconds 600 --from-seed 1",
     ),
@@ -129,7 +129,7 @@ STAGES = (
             *(PYTHON, "-m", "pytest", "-q", "-rs", "--sample", "-m", "peers"),
             "tests/conformance",
         ),
-        share_seconds=440,
+        share_seconds=400,
         left_out="four of five cases of tests with more than three: pytest -m peers "
         "tests/conformance; what 60 random tables from the seed on do not reach of "
         "./dev prove random-tables --seconds 600 --from-seed 1, and 40 cells of one array not of "
@@ -138,7 +138,7 @@ STAGES = (
     Stage(
         name="tpch",
         command=(PYTHON, "-m", "pytest", "-q", "-m", "peers", "tests/tpch"),
-        share_seconds=120,
+        share_seconds=110,
         left_out="larger scales than 0.1, and compacted tables: ./dev bench tpch --scale 1",
     ),
     Stage(
@@ -176,9 +176,19 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "query-fuzz", "--sample"),
             *("--seeds", "100", "--seconds", "120", "--from-seed", "{seed}"),
         ),
-        share_seconds=65,
+        share_seconds=60,
         left_out="what 100 queries, or those of 120 s, do not reach of ./dev prove query-fuzz "
         "--seconds 2400 --from-seed 1",
+    ),
+    Stage(
+        name="stream-kills",
+        command=(
+            *(PYTHON, "-m", "tools.proof_stages", "stream-kills", "--sample"),
+            *("--seeds", "2", "--seconds", "170", "--from-seed", "{seed}"),
+        ),
+        share_seconds=250,
+        left_out="kills beyond ten, or beyond those of 170 s: ./dev prove stream-kills "
+        "--seconds 7200 --from-seed 1; from Kafka to Kafka, the same of kafka-streams",
     ),
     Stage(
         name="planted-bugs",

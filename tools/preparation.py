@@ -11,6 +11,7 @@ from tools.older_pyspark import older_pyspark
 from tools.peers.environments import ENVIRONMENTS, peer_python
 from tools.peers.java import KAFKA_SPARK, PAIMON_SPARK, PROGRAMS
 from tools.services import azure, gcs, s3
+from tools.spark_classes import options_with_classes
 from tools.tpch.data import TEST_SCALE, generated
 
 
@@ -23,6 +24,7 @@ def things() -> Iterator[tuple[str, Callable[[], object]]]:
         yield f"Java program {program.main}", program.command
     yield "JARs of paimon-spark", PAIMON_SPARK.fetch
     yield "JARs of Spark's connector to Kafka", KAFKA_SPARK.fetch
+    yield "an archive of Spark's classes", options_with_classes
     yield "rows of TPC-H", partial(generated, TEST_SCALE)
     for name, server in (("S3", s3), ("GCS", gcs), ("Azure", azure)):
         yield f"server of {name}", server.program

@@ -12,34 +12,15 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 from lakebed.format.snapshot import Operation
 from lakebed.spark.changed_table import ChangedTable
 from lakebed.spark.lake import find_lake
+from support.merge_targets import KINDS, make_target, rows
 
 pytestmark = pytest.mark.spark
-
-KINDS = {
-    "keyed": "'primary-key' = 'id', 'bucket' = '2'",
-    "keyed, buckets on demand": "'primary-key' = 'id', 'bucket' = '-1'",
-    "keyed with vectors": "'primary-key' = 'id', 'bucket' = '1',"
-    " 'deletion-vectors.enabled' = 'true'",
-    "append": "'bucket' = '-1'",
-    "marked": "'bucket' = '-1', 'deletion-vectors.enabled' = 'true'",
-    "bucketed": "'bucket' = '2', 'bucket-key' = 'id'",
-}
-START = "(1, 10, 'a'), (2, 20, 'b'), (3, 30, 'c'), (4, 40, 'd')"
-Rows = list[tuple[object, ...]]
 
 
 @pytest.fixture(params=KINDS)
 def target(request: pytest.FixtureRequest, spark: SparkSession) -> str:
-    """A table of some kind with the rows of `START`, written in two commits."""
-    name = f"lake.db.m{abs(hash((request.node.name, request.param)))}"
-    spark.sql(f"DROP TABLE IF EXISTS {name}")
-    spark.sql(
-        f"CREATE TABLE {name} (id INT NOT NULL, total INT, note STRING) USING paimon "
-        f"TBLPROPERTIES ({KINDS[request.param]})"
-    )
-    spark.sql(f"INSERT INTO {name} VALUES (1, 10, 'a'), (2, 20, 'b')")
-    spark.sql(f"INSERT INTO {name} VALUES (3, 30, 'c'), (4, 40, 'd')")
-    return name
+    """A table of some kind with four rows, written in two commits."""
+    return make_target(spark, request.node.name, request.param)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,10 +30,6 @@ def changes(spark: SparkSession) -> None:
         CREATE OR REPLACE TEMPORARY VIEW changes AS
         SELECT * FROM VALUES (2, 200, 'B'), (3, 30, 'c'), (7, 70, 'g') AS (id, total, note)
     """)
-
-
-def rows(spark: SparkSession, name: str) -> Rows:
-    return sorted(tuple(row) for row in spark.sql(f"SELECT * FROM {name}").collect())
 
 
 def data_files(spark: SparkSession, name: str) -> set[str]:

@@ -43,4 +43,11 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_reach_of_a_source(spark: SparkSession, table: Table, case: str) -> None:
     text, pairs, expected = CASES[case]
-    assert reach_of(spark.sql(text), table, pairs) == expected
+    reach = reach_of(spark.sql(text), table, pairs)
+    assert (None if reach is None else reach.condition) == expected
+
+
+def test_the_reach_tells_how_many_rows_the_source_has(spark: SparkSession, table: Table) -> None:
+    reach = reach_of(spark.sql("SELECT * FROM VALUES (3), (3), (NULL) AS (k)"), table, {"id": "k"})
+    assert reach is not None
+    assert reach.row_count == 3

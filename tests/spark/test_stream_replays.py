@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from lakebed.spark import writer as spark_writer
 from support.stream_queries import copy, load, rows, run
@@ -108,3 +109,28 @@ def test_a_checkpoint_that_was_moved_is_the_same_query(
         path.unlink()
     copy(spark, tables, tmp_path / "there")
     assert rows(spark, target) == [(1, "x")]
+
+
+def test_a_query_that_counts_goes_on_counting_after_a_micro_batch_that_is_run_again(
+    spark: SparkSession, tables: tuple[str, str], tmp_path: Path
+) -> None:
+    source, target = tables
+    spark.sql(f"CREATE TABLE {source} (k INT, v INT)")
+    spark.sql(
+        f"CREATE TABLE {target} (k INT NOT NULL, rows BIGINT) TBLPROPERTIES ('primary-key' = 'k',"
+        " 'bucket' = '1')"
+    )
+
+    def count() -> None:
+        counted = spark.readStream.table(source).groupBy("k").agg(F.count("*").alias("rows"))
+        writer = counted.writeStream.outputMode("update").trigger(availableNow=True)
+        run(writer.option("checkpointLocation", str(tmp_path)).toTable(target))
+
+    for number in range(3):
+        spark.sql(f"INSERT INTO {source} VALUES (1, {number}), (2, {number})")
+        count()
+        for path in (tmp_path / "commits").glob(f"*{number}*"):
+            path.unlink()
+        count()
+    assert rows(spark, target) == [(1, 3), (2, 3)]
+    assert len(load(spark, target).snapshots()) == 3

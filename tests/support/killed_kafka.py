@@ -6,7 +6,6 @@ through it. In half of the cases the last lines of checkpoints are lost with the
 
 import json
 import random
-import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +25,7 @@ import lakebed
 from lakebed.table.table import Table
 from support.killed_programs import Outcome, StreamProgram
 from support.told_changes import Change, Changes, by_key, find_violations, without_repeats
+from support.writing import Writing
 from tools.services.kafka import Kafka
 
 _KEYS = 20
@@ -102,8 +102,8 @@ def _make_topics(address: str) -> None:
             time.sleep(_LOOK_SECONDS)
 
 
-class _Writing:
-    """Sends messages in a thread, as long as the `with` block runs; all have arrived then.
+class _Writing(Writing):
+    """Sends messages; all have arrived when the `with` block ends.
 
     Attributes:
         model: The value of each key that has one.
@@ -111,6 +111,7 @@ class _Writing:
     """
 
     def __init__(self, address: str, chance: random.Random) -> None:
+        super().__init__()
         self.model: dict[int, int] = {}
         self.count = 0
         self._chance = chance
@@ -119,25 +120,21 @@ class _Writing:
             {"bootstrap.servers": address, "enable.idempotence": True, "log_level": 0}
         )
         self._failures: list[str] = []
-        self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._write)
 
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_error: object) -> None:
-        self._is_over.set()
-        self._thread.join()
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
         waiting = self._producer.flush(_FLUSH_SECONDS)
         if waiting or self._failures:
             raise RuntimeError(f"{waiting} messages did not arrive, and {self._failures[:3]}")
 
-    def _write(self) -> None:
+    def pause_seconds(self) -> float:
+        return self._chance.uniform(0, 0.4)
+
+    def write(self) -> None:
         chance = self._chance
-        while not self._is_over.wait(chance.uniform(0, 0.4)):
-            for _ in range(chance.randint(1, 8)):
-                self._send(chance.randrange(_KEYS), is_deletion=chance.random() < 1 / 4)
-            self._producer.poll(0)
+        for _ in range(chance.randint(1, 8)):
+            self._send(chance.randrange(_KEYS), is_deletion=chance.random() < 1 / 4)
+        self._producer.poll(0)
 
     def _send(self, key: int, *, is_deletion: bool) -> None:
         self.count += 1

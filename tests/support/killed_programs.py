@@ -16,7 +16,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tools.brief_java import VARIABLE
 from tools.provenance import ROOT
+from tools.spark_classes import options_with_classes
 
 _START_SECONDS = 240
 _LOOK_SECONDS = 0.1
@@ -62,6 +64,7 @@ class StreamProgram:
             "PYSPARK_PYTHON": sys.executable,
             "PYTHONPATH": os.pathsep.join(paths),
             "SPARK_LOCAL_IP": "127.0.0.1",
+            VARIABLE: options_with_classes(),
         }
         with self._log.open("a", encoding="utf-8") as log:
             process = subprocess.Popen(
@@ -92,9 +95,9 @@ class StreamProgram:
             time.sleep(_LOOK_SECONDS)
 
     @contextmanager
-    def running(self) -> Iterator["subprocess.Popen[str]"]:
+    def running(self, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
         """A process whose streams run; it and all that it started die when the block ends."""
-        process = self.start()
+        process = self.start(*arguments)
         try:
             yield process
         finally:

@@ -6,10 +6,9 @@ micro-batch again.
 """
 
 import random
-import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +16,8 @@ import pyarrow as pa
 import lakebed
 from lakebed.table.table import Table
 from support.killed_programs import Outcome, StreamProgram
+from support.stream_job import STREAMS
+from support.writing import Writing
 
 _KEYS = 50
 _OPTIONS: dict[str, str | int] = {
@@ -41,7 +42,7 @@ def run_killed_streams(directory: Path, *, seed: int, kills: int) -> Outcome:
     with writing:
         for _ in range(kills):
             done = len(program.done())
-            with program.running() as process:
+            with program.running(*_choice(chance)) as process:
                 program.await_progress(process, since=done)
                 time.sleep(chance.uniform(0, 4))
             outcome.counts["kills"] += 1
@@ -73,35 +74,34 @@ def _make(directory: Path) -> Mapping[str, Table]:
     return {name: catalog.load_table(f"db.{name}") for name in names}
 
 
-class _Writing:
-    """Writes to the sources in a thread, as long as the `with` block runs."""
+def _choice(chance: random.Random) -> Sequence[str]:
+    """Most of the times one stream alone, which starts and dies sooner than all three together."""
+    return () if chance.random() < 1 / 5 else ("--only", chance.choice(STREAMS))
+
+
+class _Writing(Writing):
+    """Writes to the sources."""
 
     def __init__(self, tables: Mapping[str, Table], chance: random.Random) -> None:
+        super().__init__()
         self.commits = 0
         self._tables = tables
         self._chance = chance
-        self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._write)
 
-    def __enter__(self) -> None:
-        self._thread.start()
+    def pause_seconds(self) -> float:
+        return self._chance.uniform(0, 1)
 
-    def __exit__(self, *_error: object) -> None:
-        self._is_over.set()
-        self._thread.join()
-
-    def _write(self) -> None:
+    def write(self) -> None:
         chance = self._chance
-        while not self._is_over.wait(chance.uniform(0, 1)):
-            keys = chance.sample(range(_KEYS), 5)
-            values = [chance.randrange(1000) for _ in keys]
-            rows = pa.table({"k": pa.array(keys, pa.int32()), "v": pa.array(values, pa.int64())})
-            self._tables["events"].append(rows)
-            if chance.random() < 1 / 4:
-                self._tables["accounts"].delete(f"k = {chance.choice(keys)}")
-            else:
-                self._tables["accounts"].upsert(rows)
-            self.commits += 2
+        keys = chance.sample(range(_KEYS), 5)
+        values = [chance.randrange(1000) for _ in keys]
+        rows = pa.table({"k": pa.array(keys, pa.int32()), "v": pa.array(values, pa.int64())})
+        self._tables["events"].append(rows)
+        if chance.random() < 1 / 4:
+            self._tables["accounts"].delete(f"k = {chance.choice(keys)}")
+        else:
+            self._tables["accounts"].upsert(rows)
+        self.commits += 2
 
 
 def _judge(tables: Mapping[str, Table]) -> list[str]:

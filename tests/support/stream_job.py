@@ -1,15 +1,15 @@
-"""`python -m support.stream_job DIRECTORY [--drain]`: three streams between tables, until killed.
+"""`python -m support.stream_job DIRECTORY [--only NAME] [--drain]`: streams between tables.
 
-- rows of an append table into another
-- the changelog of a table with a primary key into another such table
-- counts and sums of the append table into a table with a primary key
+- `copied`: rows of an append table into another
+- `mirrored`: the changelog of a table with a primary key into another such table
+- `totals`: counts and sums of the append table into a table with a primary key
 
-With `--drain` they take what is there and end.
+They run until they are killed, and with `--drain` take what is there and end.
 """
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +18,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lakebed.spark import attach
 
+_MODES = {"copied": "append", "mirrored": "append", "totals": "update"}
+STREAMS = tuple(_MODES)
 _SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "1",
@@ -31,10 +33,12 @@ def main() -> None:
     """Starts the streams, and says so on a line."""
     parser = argparse.ArgumentParser(prog="python -m support.stream_job")
     parser.add_argument("directory", type=Path)
+    parser.add_argument("--only", choices=STREAMS)
     parser.add_argument("--drain", action="store_true")
     arguments = parser.parse_args()
     spark = session(arguments.directory)
-    queries = start_all(spark, arguments.directory, drains=arguments.drain)
+    names = STREAMS if arguments.only is None else (arguments.only,)
+    queries = start(spark, arguments.directory, names, drains=arguments.drain)
     sys.stdout.write("started\n")
     sys.stdout.flush()
     if arguments.drain:
@@ -54,26 +58,28 @@ def session(directory: Path, more: Mapping[str, str] | None = None) -> SparkSess
     return attach(spark, "lake", warehouse=(directory / "lake").as_uri())
 
 
-def start_all(spark: SparkSession, directory: Path, *, drains: bool) -> list[StreamingQuery]:
-    """The three streams."""
-
-    def start(name: str, frame: DataFrame, mode: str) -> StreamingQuery:
-        writer = frame.writeStream.outputMode(mode)
+def start(
+    spark: SparkSession, directory: Path, names: Sequence[str], *, drains: bool
+) -> list[StreamingQuery]:
+    """Starts streams."""
+    queries = []
+    for name in names:
+        writer = _rows(spark, name).writeStream.outputMode(_MODES[name])
         writer = writer.option("checkpointLocation", str(directory / "checkpoints" / name))
         if drains:
             writer = writer.trigger(availableNow=True)
-        query: StreamingQuery = writer.toTable(f"lake.db.{name}")
-        return query
+        queries.append(writer.toTable(f"lake.db.{name}"))
+    return queries
 
+
+def _rows(spark: SparkSession, name: str) -> DataFrame:
+    if name == "mirrored":
+        reader = spark.readStream.option("read.changelog", "true").option("scan.snapshot-id", "1")
+        return reader.table("lake.db.accounts").withColumnRenamed("rowkind", "_row_kind")
     events = spark.readStream.table("lake.db.events")
-    reader = spark.readStream.option("read.changelog", "true").option("scan.snapshot-id", "1")
-    changes = reader.table("lake.db.accounts").withColumnRenamed("rowkind", "_row_kind")
-    totals = events.groupBy("k").agg(F.count("*").alias("events"), F.sum("v").alias("total"))
-    return [
-        start("copied", events, "append"),
-        start("mirrored", changes, "append"),
-        start("totals", totals, "update"),
-    ]
+    if name == "copied":
+        return events
+    return events.groupBy("k").agg(F.count("*").alias("events"), F.sum("v").alias("total"))
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def align_by_position(
     selected = [
         _stored(plain[name], source.dataType, field, table=table) for name, source, field in sources
     ]
-    return plain.select(*selected, *_fixed_columns(table, given))
+    return plain.select(*selected, *_fixed_columns(table, given).values())
 
 
 def align_by_name(
@@ -74,23 +74,38 @@ def align_by_name(
         fixed: Columns that every row has with the same value, beside those.
         fills: Whether fields of a STRUCT that the rows lack are null, rather than an error.
     """
+    given = [(field, frame[quoted((field.name,))]) for field in frame.schema.fields]
+    found = columns_by_name(
+        given, table, is_case_sensitive=is_case_sensitive, fixed=fixed, fills=fills
+    )
+    return frame.select(*found.values())
+
+
+def columns_by_name(
+    sources: Iterable[tuple[spark_types.StructField, Column]],
+    table: Table,
+    *,
+    is_case_sensitive: bool = False,
+    fixed: Mapping[str, Column] | None = None,
+    fills: bool = False,
+) -> dict[str, Column]:
+    """Columns as those of the table with the same name, by it; arguments as of `align_by_name`."""
     given = dict(fixed or {})
     nested = NestedNames(
         table_name=table_name(table), is_case_sensitive=is_case_sensitive, fills=fills
     )
     own = _by_name(table.schema.fields, is_case_sensitive=is_case_sensitive)
-    selected: list[Column] = []
+    selected: dict[str, Column] = {}
     extra = []
-    for source in frame.schema.fields:
+    for source, column in sources:
         field = own.get(source.name if is_case_sensitive else source.name.lower())
-        column = frame[quoted((source.name,))]
         if field is not None and field.name not in given:
-            column, kind = nested.arrange(
+            arranged, kind = nested.arrange(
                 column, source.dataType, _wanted_type(field), at=field.name
             )
-            selected.append(_stored(column, kind, field, table=table))
+            selected[field.name] = _stored(arranged, kind, field, table=table)
         elif source.name == ROW_KIND:
-            selected.append(column.cast("string").alias(ROW_KIND))
+            selected[ROW_KIND] = column.cast("string").alias(ROW_KIND)
         else:
             extra.append(source.name)
     if extra:
@@ -101,7 +116,7 @@ def align_by_name(
             f" columns {listed}.",
             {"tableName": table_name(table), "extraColumns": listed},
         )
-    return frame.select(*selected, *_fixed_columns(table, given))
+    return selected | _fixed_columns(table, given)
 
 
 def table_name(table: Table) -> str:
@@ -148,11 +163,11 @@ def _fields(table: Table, columns: Sequence[str]) -> list[DataField]:
     return [own[name.lower()] for name in columns]
 
 
-def _fixed_columns(table: Table, fixed: Mapping[str, Column]) -> list[Column]:
-    return [
-        column.cast(_wanted_type(table.schema.field(name))).alias(name)
+def _fixed_columns(table: Table, fixed: Mapping[str, Column]) -> dict[str, Column]:
+    return {
+        name: column.cast(_wanted_type(table.schema.field(name))).alias(name)
         for name, column in fixed.items()
-    ]
+    }
 
 
 def _wanted_type(field: DataField) -> spark_types.DataType:

@@ -27,7 +27,7 @@ from lakebed.spark.lake import NOW, Lake, Travel
 from lakebed.spark.lengths import length_errors
 from lakebed.spark.reader import split_frame
 from lakebed.spark.types import to_spark_schema
-from lakebed.spark.writer import write_changed, write_unique
+from lakebed.spark.writer import tells_twins, write_changed, write_unique
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.planning.split import Split, SplitFile
 from lakebed.table.reading.placed_rows import FILE_NUMBER, ROW_NUMBER, PlacedReader
@@ -100,6 +100,12 @@ class ChangedTable:
         if not self.is_tracked:
             return self.table
         return replace(self.table, schema=tracked_schema(self.table.schema))
+
+    @property
+    def reads_rows_once(self) -> bool:
+        """Whether rows that are written are computed once, so that they need not be kept."""
+        has_buckets = bool(self.table.primary_keys) and self.parts.options.bucket > 0
+        return has_buckets and tells_twins(self.parts)
 
     def frame(self, columns: Sequence[str]) -> DataFrame:
         """Rows of the table, with their places, and ids, where it has no primary key.

@@ -170,7 +170,7 @@ def write_unique(
     Returns:
         Whether they were committed; if not, some had the same key, and nothing was written.
     """
-    tells = _tells_twins(parts)
+    tells = tells_twins(parts)
     if not tells and _has_twins(frame, parts):
         return False
     messages = _written(frame, registry, parts=parts, base=base)
@@ -188,7 +188,7 @@ def write_unique(
     return True
 
 
-def _tells_twins(parts: TableParts) -> bool:
+def tells_twins(parts: TableParts) -> bool:
     """Whether all rows of a key meet in one writer, which has counted them until then."""
     options = parts.options
     is_merged = options.bucket != POSTPONE_BUCKET and options.write_buffer_spillable

@@ -1,6 +1,6 @@
 """How do pieces of a statement become queries over frames, and their answers rows of a table?"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -80,10 +80,12 @@ def aligned(
         fills: Whether fields of a STRUCT that the values lack are null, rather than an error.
     """
     names = list(table.schema.names if columns is None else columns)
-    lower = {name.lower() for name in names}
-    others: dict[str, Column] = {
-        name: F.lit(None) for name in table.schema.names if name.lower() not in lower
-    }
-    rows = align_by_name(values.toDF(*names), table, fixed=others, fills=fills)
+    rows = align_by_name(values.toDF(*names), table, fixed=others_of(table, names), fills=fills)
     rows = rows.select(*(F.col(f"`{name}`") for name in table.schema.names))
     return rows.withColumn(ROW_KIND, F.lit(kind)) if table.primary_keys else rows
+
+
+def others_of(table: Table, names: Iterable[str]) -> dict[str, Column]:
+    """The columns of a table that a row says nothing of, with what they get."""
+    lower = {name.lower() for name in names}
+    return {name: F.lit(None) for name in table.schema.names if name.lower() not in lower}

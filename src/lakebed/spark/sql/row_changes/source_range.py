@@ -6,6 +6,7 @@ held, two values a column let whole partitions, files and groups of rows go unre
 
 import datetime as dt
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
@@ -28,8 +29,21 @@ _OTHERS = (DateType(), StringType())
 _TEXT_MAX = 200
 
 
-def reach_of(source: DataFrame, table: Table, pairs: Mapping[str, str]) -> str | None:
-    """A condition that every row of the table meets which a row of the source can equal.
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What is known of the rows of a table that a source can be about.
+
+    Attributes:
+        condition: SQL that is true of each.
+        row_count: How many rows the source has.
+    """
+
+    condition: str
+    row_count: int
+
+
+def reach_of(source: DataFrame, table: Table, pairs: Mapping[str, str]) -> Reach | None:
+    """What every row of the table meets which a row of the source can equal.
 
     Args:
         source: The rows of the source; they are read once.
@@ -37,7 +51,7 @@ def reach_of(source: DataFrame, table: Table, pairs: Mapping[str, str]) -> str |
         pairs: Columns of the source by those of the table that must equal them, in lower case.
 
     Returns:
-        The condition as SQL; None where nothing is known.
+        None where nothing is known.
     """
     kinds = {field.name: field.dataType for field in to_spark_schema(table.schema.fields).fields}
     given = {field.name: field.dataType for field in source.schema.fields}
@@ -51,13 +65,14 @@ def reach_of(source: DataFrame, table: Table, pairs: Mapping[str, str]) -> str |
     if not chosen or len({own.lower() for own, _ in chosen}) < len(chosen):
         return None
     ends = [end(F.col(quoted((theirs,)))) for _, theirs in chosen for end in (F.min, F.max)]
-    found = [_literal(value) for value in source.select(*ends).collect()[0]]
+    row_count, *values = source.select(F.count("*"), *ends).collect()[0]
+    found = list(map(_literal, values))
     ranges = [
         f"{quoted((own,))} BETWEEN {least} AND {most}"
         for (own, _), least, most in zip(chosen, found[::2], found[1::2], strict=True)
         if least is not None and most is not None
     ]
-    return " AND ".join(ranges) or None
+    return Reach(" AND ".join(ranges), row_count) if ranges else None
 
 
 def _are_comparable(kind: DataType, other: DataType) -> bool:
