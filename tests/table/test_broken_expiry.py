@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace as changed
 
-from lakebed.errors import CorruptTableError, StorageError
+from lakebed.errors import CorruptTableError, NotFoundError, StorageError
 from lakebed.table.table import Table
 from support.effects import reopen
 from support.expiring_tables import (
@@ -42,6 +42,18 @@ def damage_changes(table: Table) -> None:
     parts = table.parts()
     meta = parts.manifests.delta_files(parts.snapshots.load(3))[0]
     table.file_io.write(parts.paths.manifest(meta.file_name), b"no manifest")
+
+
+def test_nothing_is_deleted_when_a_tag_names_what_is_gone_and_the_error_says_so() -> None:
+    built = build_table(UNAWARE, STEPS)
+    paths = built.table.parts().paths
+    first = built.file_io.read(paths.snapshot(1))
+    keep(built.table, 3)
+    built.file_io.write(paths.tag("late"), first)
+    before = read_store(built.file_io, "memory:/")
+    with pytest.raises(NotFoundError, match="A snapshot, tag or branch names it, and nothing exp"):
+        keep(built.table, 1)
+    assert read_store(built.file_io, "memory:/") == before
 
 
 DAMAGES = [damage_tag, damage_consumer, damage_branch, damage_kept_manifest, damage_changes]

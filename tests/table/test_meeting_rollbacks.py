@@ -65,6 +65,25 @@ def test_snapshots_that_expire_during_a_rollback_do_not_take_its_target(
     check_ended(built)
 
 
+def test_an_expiry_beside_a_rollback_to_what_has_expired_gives_up_and_says_so() -> None:
+    built = build_table(KEYED, WRITES)
+    meeting = Meeting(built, "put_if_absent", "/.lakebed-rewriting")
+
+    def expire() -> None:
+        keep(built.table, 3)
+        meeting.at, meeting.other = ("list", "/snapshot"), expire_again
+
+    def expire_again() -> None:
+        with pytest.raises(CommitConflictError, match="rollback to snapshot 1 is under way"):
+            keep(built.table, 2)
+
+    meeting.other = expire
+    with pytest.raises(NotFoundError, match="snapshot '1'"):
+        reopen(built.table, meeting).rollback(snapshot=1)
+    assert ids_of(built.table) == [5, 6, 7]
+    check_ended(built)
+
+
 AT_EXPIRY = {
     "before it reads": ("read", "/snapshot-1", True),
     "before it reads tags": ("list", "/tag", True),

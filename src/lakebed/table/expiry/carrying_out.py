@@ -18,7 +18,7 @@ snapshot does no harm either: who finds the snapshot reads that.
 
 from collections.abc import Sequence
 
-from lakebed.errors import CommitConflictError, StorageError
+from lakebed.errors import CommitConflictError, NotFoundError, StorageError
 from lakebed.format.paths import rollback_id_of, rollback_tag
 from lakebed.format.snapshot import Snapshot
 from lakebed.storage.file_io import PutResult
@@ -43,8 +43,7 @@ def carry_out(reader: MetadataReader, expired: Expired) -> None:
         StorageError: The store failed; what is left, the next expiry finds.
     """
     parts = reader.parts
-    holders = Holders.found(parts)
-    cleaning = Cleaning.of(reader, expired, holders)
+    holders, cleaning = _planned(reader, expired)
     expiring = (*expired.changelogs, *expired.expiring)
     written = [each for each in expiring if _write_copy(parts, each)]
     _check_not_rolled_back(parts, expired.end, written)
@@ -62,6 +61,27 @@ def carry_out(reader: MetadataReader, expired: Expired) -> None:
     delete_files(reader, cleaning)
     for snapshot in (*expired.changelogs, *expired.all):
         parts.file_io.delete(parts.paths.expired_snapshot(snapshot.id))
+
+
+def _planned(reader: MetadataReader, expired: Expired) -> tuple[Holders, Cleaning]:
+    """Whoever needs files now, and what goes therefore.
+
+    A tag may name what is gone with its files: whoever makes one of a snapshot that expires, or
+    rolls back to it, sees that after the tag is there, and takes it back.
+    """
+    parts = reader.parts
+    while True:
+        holders = Holders.found(parts)
+        try:
+            return holders, Cleaning.of(reader, expired, holders)
+        except NotFoundError as error:
+            _check_not_rolled_back(parts, expired.end, [])
+            if Holders.found(parts) == holders:
+                hint = (
+                    "A snapshot, tag or branch names it, and nothing expired. Where a tag is made "
+                    "at this moment, try again; else table.check() tells what names it"
+                )
+                raise NotFoundError(error.kind, error.name, hint=hint) from error
 
 
 def write_earliest(parts: TableParts, snapshot_id: int) -> None:
