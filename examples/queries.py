@@ -1,4 +1,4 @@
-"""Queries: what changed, the newest partition, where rows stand, a session's point in time."""
+"""Queries: what changed, the newest partition, where rows stand, what a session sets and keeps."""
 
 import os
 import sys
@@ -48,6 +48,12 @@ def ask(spark: SparkSession) -> None:
     spark.sql("RESET spark.paimon.*.db.hits.scan.snapshot-id")
     plan = spark.sql(f"EXPLAIN SELECT page FROM lake.db.hits WHERE {newest}").collect()[0][0]
     print(*(line for line in plan.splitlines() if line.startswith("partitions")))
+
+    spark.sql("CACHE TABLE lake.db.hits")
+    show("kept in memory", "SELECT sum(hits) FROM lake.db.hits")
+    spark.sql("INSERT INTO lake.db.hits VALUES ('help', 2, '2026-01-03')")
+    show("kept, and never old", "SELECT sum(hits) FROM lake.db.hits")
+    spark.sql("UNCACHE TABLE lake.db.hits")
 
 
 if __name__ == "__main__":

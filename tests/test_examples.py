@@ -232,6 +232,8 @@ PRINTED_BY_SPARK = {
         "places [('home', '2026-01-01', 0)]",
         "as of the session [('help', 1), ('home', 3)]",
         "partitions   kept 2 of 3",
+        "kept in memory [(9,)]",
+        "kept, and never old [(11,)]",
     ],
     "copy_into": [
         "[('monday.csv', 'LOADED', 2)]",

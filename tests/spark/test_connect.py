@@ -18,6 +18,7 @@ SUITES = (
     "test_statements",
     "test_inspecting",
     "test_merge",
+    "test_cached_tables",
     "test_copy_into",
     "test_copy_into_files",
     "test_create_like",

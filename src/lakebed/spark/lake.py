@@ -213,7 +213,20 @@ class Lake:
     def rows(self, scan: Scan) -> DataFrame:
         """The rows of a scan as a frame."""
         with spark_errors():
-            return scan_frame(self.spark, self.registry, scan)
+            make = partial(scan_frame, self.spark, self.registry)
+            cached = self.registry.cached.rows(self.spark, scan, make)
+            return make(scan) if cached is None else cached
+
+    def refresh(self, name: TableName) -> None:
+        """Has the rows of a table that are kept be read anew when they are asked for.
+
+        Raises:
+            AnalysisException: TABLE_OR_VIEW_NOT_FOUND.
+        """
+        scan = self.scan(self.load(name))
+        with spark_errors():
+            make = partial(scan_frame, self.spark, self.registry)
+            self.registry.cached.renew(name, scan, make)
 
     def read(
         self,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 
 from lakebed.catalog.catalog import Catalog
+from lakebed.spark.cached_tables import CachedTables
 from lakebed.spark.held_setting import HeldSetting
 from lakebed.spark.known_frames import KnownFrames
 from lakebed.spark.names import TableName
@@ -23,9 +24,9 @@ _PROBE_ROWS = 100_000
 # A name of two parts that begins so is a file that Spark reads.
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "json", "orc", "parquet", "text", "xml"})
 
-# What is about attached catalogs where no name of one is written: SHOW CATALOGS, and functions that
-# may be given a table by a parameter.
-_WORDS = ("catalogs", "paimon_incremental_", "max_pt")
+# What is about attached catalogs where no name of one is written: SHOW CATALOGS, CLEAR CACHE, and
+# functions that may be given a table by a parameter.
+_WORDS = ("catalogs", "paimon_incremental_", "max_pt", "clear cache")
 
 
 def _few_cached() -> HeldSetting:
@@ -63,6 +64,7 @@ class Registry:
         few_cached: Has Spark keep the few rows of a large shuffle in few partitions; it would keep
             as many as the shuffle has, and start a task for each whenever they are read.
         frames: The frames of scans that are kept; None where none are.
+        cached: The tables whose rows are kept.
     """
 
     catalogs: dict[str, AttachedCatalog] = field(default_factory=dict)
@@ -73,6 +75,7 @@ class Registry:
     micros: HeldSetting = field(default_factory=_micros)
     few_cached: HeldSetting = field(default_factory=_few_cached)
     frames: KnownFrames | None = None
+    cached: CachedTables = field(default_factory=CachedTables)
     _parallelism: int | None = field(default=None, init=False)
 
     def catalog(self, name: str) -> Catalog:
@@ -163,6 +166,7 @@ def drop_registry(spark: SparkSession) -> bool:
     mark = spark.conf.get(_MARK, None)
     registry = _registries.pop(mark or "", None)
     if registry is not None:
+        registry.cached.drop(lambda _: True)
         spark.conf.unset(_MARK)
         for session in [each for each, found in _by_session.items() if found is registry]:
             del _by_session[session]

@@ -4,12 +4,14 @@ Each function answers for one method, whose parameters it has; None means that t
 Spark's.
 """
 
+from pyspark import StorageLevel
 from pyspark.sql.catalog import CatalogMetadata, Column, Database
 from pyspark.sql.catalog import Table as CatalogTable
 
 from lakebed.spark.conditions import spark_errors
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted, split_name
+from lakebed.spark.sql.caching.run import keep_table
 from lakebed.spark.sql.run import run_sql
 from lakebed.spark.types import type_text
 
@@ -137,3 +139,50 @@ def list_columns(lake: Lake, tableName: str, dbName: str | None = None) -> list[
         )
         for field in table.schema.fields
     ]
+
+
+def is_cached(lake: Lake, tableName: str) -> bool | None:  # noqa: N803 - PySpark's name
+    """`isCached(tableName)`."""
+    name = lake.resolve_text(tableName)
+    if name is None:
+        return None
+    lake.load_stored(name)
+    return lake.registry.cached.holds(name)
+
+
+def cache_table(
+    lake: Lake,
+    tableName: str,  # noqa: N803 - PySpark's name
+    storageLevel: StorageLevel | None = None,  # noqa: N803 - PySpark's name
+) -> bool:
+    """`cacheTable(tableName)`, which is lazy; False when the table is Spark's."""
+    name = lake.resolve_text(tableName)
+    if name is None:
+        return False
+    level = StorageLevel.MEMORY_AND_DISK_DESER if storageLevel is None else storageLevel
+    keep_table(lake, name, level=level, is_lazy=True)
+    return True
+
+
+def uncache_table(lake: Lake, tableName: str) -> bool:  # noqa: N803 - PySpark's name
+    """`uncacheTable(tableName)`; False when the table is Spark's."""
+    return _run_on(lake, "UNCACHE TABLE", tableName)
+
+
+def refresh_table(lake: Lake, tableName: str) -> bool:  # noqa: N803 - PySpark's name
+    """`refreshTable(tableName)`; False when the table is Spark's."""
+    return _run_on(lake, "REFRESH TABLE", tableName)
+
+
+def clear_cache(lake: Lake) -> bool:
+    """What `clearCache()` clears of attached catalogs; False, for the rest is Spark's."""
+    lake.registry.cached.drop(lambda _: True)
+    return False
+
+
+def _run_on(lake: Lake, statement: str, table: str) -> bool:
+    name = lake.resolve_text(table)
+    if name is None:
+        return False
+    run_sql(lake, f"{statement} {name}")
+    return True

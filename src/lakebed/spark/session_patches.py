@@ -63,6 +63,20 @@ def _asking(answer: Callable[..., object]) -> Patch:
     return patch
 
 
+def _doing(act: Callable[..., bool]) -> Patch:
+    """What `spark.catalog` does; False passes it on."""
+
+    def patch(original: Method) -> Method:
+        def method(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - any call
+            lake = find_lake(self._sparkSession)
+            if lake is None or not act(lake, *args, **kwargs):
+                original(self, *args, **kwargs)
+
+        return method
+
+    return patch
+
+
 def _becoming_current(answer: Callable[[Lake, str], bool]) -> Patch:
     """A setter of what is current; it says whether that is Lakebed's."""
 
@@ -104,4 +118,9 @@ CATALOG: Mapping[str, Patch] = {
     "listTables": _asking(session_catalog.list_tables),
     "tableExists": _asking(session_catalog.table_exists),
     "listColumns": _asking(session_catalog.list_columns),
+    "isCached": _asking(session_catalog.is_cached),
+    "cacheTable": _doing(session_catalog.cache_table),
+    "uncacheTable": _doing(session_catalog.uncache_table),
+    "refreshTable": _doing(session_catalog.refresh_table),
+    "clearCache": _doing(session_catalog.clear_cache),
 }

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pyspark.errors import ParseException
 
+from lakebed.spark.sql.caching.statements import CacheTable, ClearCache, UncacheTable
 from lakebed.spark.sql.creating.statements import CreateTable, Making
 from lakebed.spark.sql.parser import parse_statement
 from lakebed.spark.sql.row_changes.statements import Assignment, DeleteClause, Merge, Update
@@ -157,8 +158,20 @@ def merge(**parts: Any) -> Merge:  # noqa: ANN401 - the fields of a Merge
         ),
         (
             "CACHE LAZY TABLE v AS SELECT 1",
-            CreateTemporaryView(name=("v",), query="SELECT 1", is_cached=True),
+            CreateTemporaryView(name=("v",), query="SELECT 1", is_cached=True, is_lazy=True),
         ),
+        (
+            "CACHE TABLE v OPTIONS ('a' = 'b') SELECT 1",
+            CreateTemporaryView(
+                name=("v",), query="SELECT 1", is_cached=True, cache_options="'a' = 'b'"
+            ),
+        ),
+        (
+            "CACHE LAZY TABLE l.d.t OPTIONS (storageLevel = 'DISK_ONLY')",
+            CacheTable(name=T, is_lazy=True, options={"storageLevel": "DISK_ONLY"}),
+        ),
+        ("UNCACHE TABLE IF EXISTS l.d.t", UncacheTable(name=T, if_exists=True)),
+        ("CLEAR CACHE", ClearCache()),
         (
             "UPDATE l.d.t x SET x.a = CASE WHEN b THEN 1 ELSE 2 END, c = f(1, 2) WHERE a IN (1, 2)",
             Update(

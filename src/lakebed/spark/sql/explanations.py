@@ -33,13 +33,15 @@ def with_scans(lake: Lake, plan: DataFrame, scans: Sequence[tuple[str, Scan]]) -
         scans: The tables' names and what is read of each.
     """
     with spark_errors():
-        reads = [_explained(name, scan) for name, scan in scans]
+        reads = [_explained(lake, name, scan) for name, scan in scans]
     text = "\n\n".join([str(plan.collect()[0][0]).rstrip(), _HEADING, *reads])
     return lake.frame([(f"{text}\n",)], [StructField("plan", StringType(), nullable=False)])
 
 
-def _explained(name: str, scan: Scan) -> str:
+def _explained(lake: Lake, name: str, scan: Scan) -> str:
     lines = [f"Read {name}"]
+    if lake.registry.cached.answers(scan):
+        return "\n".join([*lines, f"snapshot {scan.plan().snapshot_id}, from the cache"])
     if isinstance(scan, Scan):
         lines.append(f"columns      {', '.join(scan.schema.names) or 'none'}")
         if scan.reader.predicate is not None:

@@ -5,6 +5,7 @@ A clause that Lakebed lacks gives `Unsupported`, never a statement without it.
 
 from lakebed.spark.sql.altering import forms as altering
 from lakebed.spark.sql.analyzing import forms as analyzing
+from lakebed.spark.sql.caching import forms as caching
 from lakebed.spark.sql.clauses import (
     call_arguments,
     column_list,
@@ -249,17 +250,10 @@ def _temporary_view(*, is_replace: bool, is_global: bool) -> Parse:
     return parse
 
 
-def _cache_table(cursor: Cursor) -> Statement:
-    cursor.accept("TABLE")
-    name = cursor.names()
-    if not (cursor.accept("AS") or is_query(cursor)):
-        return Unsupported(operation="CACHE TABLE", target=name, is_explicit_only=True)
-    return CreateTemporaryView(name=name, query=cursor.rest(), is_cached=True)
-
-
 _STATEMENTS: Forms = (
     *altering.FORMS,
     *analyzing.FORMS,
+    *caching.FORMS,
     *copying.FORMS,
     *creating.FORMS,
     *inspecting.FORMS,
@@ -278,8 +272,6 @@ _STATEMENTS: Forms = (
     (("DELETE", "FROM"), _delete),
     (("TRUNCATE", "TABLE"), _truncate),
     (("CALL",), _call),
-    (("CACHE", "LAZY"), _cache_table),
-    (("CACHE",), _cache_table),
     *(
         (
             (*start, *scope, word, "VIEW"),

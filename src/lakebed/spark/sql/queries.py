@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 from sqlglot import exp
 
 from lakebed.format.predicate.expressions import Expression
@@ -199,7 +200,10 @@ def _scans(lake: Lake, uses: list[_Use], needs: list[Need], *, given: Arguments)
 
 def _run(lake: Lake, spliced: str, scans: list[Scan], *, given: Arguments) -> DataFrame:
     # Spark reads once what is the same, if it has one frame for it.
-    rows = {id(scan): lake.rows(scan) for scan in {id(scan): scan for scan in scans}.values()}
+    # Classic Spark drops a view of each frame behind the query, and with it what it has cached of
+    # just that plan; so it is not just that.
+    every = {id(scan): scan for scan in scans}.values()
+    rows = {id(scan): lake.rows(scan).where(F.lit(True)) for scan in every}  # noqa: FBT003 - a value
     frames = {f"{_PARAMETER}{index}": rows[id(scan)] for index, scan in enumerate(scans)}
     return lake.sql(spliced, given.args, **frames, **given.fields)
 

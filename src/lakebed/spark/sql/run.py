@@ -18,6 +18,7 @@ from lakebed.spark.sql import changes, definitions
 from lakebed.spark.sql.altering import run as altering
 from lakebed.spark.sql.analyzing import run as analyzing
 from lakebed.spark.sql.arguments import NO_ARGUMENTS, Arguments
+from lakebed.spark.sql.caching import run as caching
 from lakebed.spark.sql.copying import run as copying
 from lakebed.spark.sql.creating import run as creating
 from lakebed.spark.sql.inspecting import run as inspecting
@@ -102,7 +103,10 @@ def _create_temporary_view(
     elif not (statement.if_not_exists and lake.is_view(name)):
         frame.createTempView(quoted((name,)))
     if statement.is_cached:
-        lake.sql(f"CACHE TABLE {quoted((name,))}")
+        lazy = "LAZY " if statement.is_lazy else ""
+        options = statement.cache_options
+        how = "" if options is None else f" OPTIONS ({options})"
+        lake.sql(f"CACHE {lazy}TABLE {quoted((name,))}{how}")
     return lake.empty()
 
 
@@ -140,6 +144,7 @@ def _is_lakes_own(lake: Lake, text: str) -> bool:
 
 _WITHOUT_QUERY = (
     *analyzing.RUNS,
+    *caching.RUNS,
     *copying.RUNS,
     *inspecting.RUNS,
     *tagging.RUNS,
@@ -159,6 +164,7 @@ _RUNS: dict[type[Statement], Run[Any]] = {
     **changes.RUNS,
     **altering.RUNS,
     **analyzing.RUNS,
+    **caching.RUNS,
     **inspecting.RUNS,
     **row_changes.RUNS,
     **tagging.RUNS,

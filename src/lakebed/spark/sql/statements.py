@@ -155,6 +155,8 @@ class CreateTemporaryView(Statement):
         if_not_exists: Whether a view of that name is fine.
         is_global: Whether every session sees it.
         is_cached: Whether its rows are kept.
+        is_lazy: Whether they are kept as late as somebody reads them.
+        cache_options: Text behind OPTIONS of CACHE TABLE, in its parentheses.
     """
 
     name: Name
@@ -163,6 +165,8 @@ class CreateTemporaryView(Statement):
     if_not_exists: bool = False
     is_global: bool = False
     is_cached: bool = False
+    is_lazy: bool = False
+    cache_options: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

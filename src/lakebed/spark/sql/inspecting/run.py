@@ -148,11 +148,11 @@ def show_current_namespace(
 
 
 def refresh_table(lake: Lake, statement: RefreshTable, _: Arguments) -> DataFrame | None:
-    """REFRESH TABLE: nothing is cached, so the table must be there and that is all."""
+    """REFRESH TABLE, which only matters where CACHE TABLE keeps rows; the table must be there."""
     name = lake.resolve(statement.name)
     if name is None:
         return None
-    lake.load_stored(name)
+    lake.refresh(name)
     return lake.empty()
 
 

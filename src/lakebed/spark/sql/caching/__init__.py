@@ -1,0 +1,1 @@
+"""Statements that have Spark keep rows, and let go of them."""
