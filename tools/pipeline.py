@@ -62,6 +62,7 @@ STAGES = (
         name="check",
         command=(PYTHON, "-m", "tools.checks"),
         share_seconds=35,
+        cold_seconds=60,
     ),
     Stage(
         name="test",

@@ -22,6 +22,7 @@ from lakebed.spark.sql.cursor import Cursor
 from lakebed.spark.sql.forms import Forms, Parse
 from lakebed.spark.sql.inspecting import forms as inspecting
 from lakebed.spark.sql.row_changes import forms as row_changes
+from lakebed.spark.sql.running import forms as running
 from lakebed.spark.sql.statements import (
     Call,
     CreateDatabase,
@@ -258,6 +259,7 @@ _STATEMENTS: Forms = (
     *creating.FORMS,
     *inspecting.FORMS,
     *row_changes.FORMS,
+    *running.FORMS,
     *tagging.FORMS,
     *unstored.FORMS,
     *((("CREATE", word), _create_database) for word in _DATABASE),

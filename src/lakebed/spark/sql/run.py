@@ -28,6 +28,7 @@ from lakebed.spark.sql.procedures.run import call
 from lakebed.spark.sql.queries import Run, run_query
 from lakebed.spark.sql.references import analyse
 from lakebed.spark.sql.row_changes import run as row_changes
+from lakebed.spark.sql.running import run as running
 from lakebed.spark.sql.settings import with_quoted_key
 from lakebed.spark.sql.statements import (
     Call,
@@ -147,6 +148,7 @@ _WITHOUT_QUERY = (
     *caching.RUNS,
     *copying.RUNS,
     *inspecting.RUNS,
+    *running.runs(run_sql),
     *tagging.RUNS,
     *unstored.RUNS,
     CreateDatabase,
@@ -167,6 +169,7 @@ _RUNS: dict[type[Statement], Run[Any]] = {
     **caching.RUNS,
     **inspecting.RUNS,
     **row_changes.RUNS,
+    **running.runs(run_sql),
     **tagging.RUNS,
     **unstored.RUNS,
     Call: call,
