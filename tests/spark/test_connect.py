@@ -19,6 +19,7 @@ SUITES = (
     "test_inspecting",
     "test_merge",
     "test_cached_tables",
+    "test_identifiers",
     "test_immediate",
     "test_copy_into",
     "test_copy_into_files",

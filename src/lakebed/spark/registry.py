@@ -25,8 +25,8 @@ _PROBE_ROWS = 100_000
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "json", "orc", "parquet", "text", "xml"})
 
 # What is about attached catalogs where no name of one is written: SHOW CATALOGS, CLEAR CACHE, and
-# functions that may be given a table by a parameter.
-_WORDS = ("catalogs", "paimon_incremental_", "max_pt", "clear cache")
+# functions and clauses that may be given a table by a parameter.
+_WORDS = ("catalogs", "paimon_incremental_", "max_pt", "clear cache", "identifier")
 
 
 def _few_cached() -> HeldSetting:

@@ -21,6 +21,7 @@ from lakebed.spark.sql.arguments import NO_ARGUMENTS, Arguments
 from lakebed.spark.sql.caching import run as caching
 from lakebed.spark.sql.copying import run as copying
 from lakebed.spark.sql.creating import run as creating
+from lakebed.spark.sql.identifiers import with_identifiers
 from lakebed.spark.sql.inspecting import run as inspecting
 from lakebed.spark.sql.max_partition import with_max_partitions
 from lakebed.spark.sql.parser import parse_statement
@@ -57,6 +58,7 @@ def run_sql(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFrame
     text = with_quoted_key(text)
     if not lake.registry.is_concerned(text):
         return lake.sql(text, given.args, **given.fields)
+    text, given = with_identifiers(lake, text, given)
     text = with_max_partitions(lake, text, given)
     try:
         statement = parse_statement(text)
