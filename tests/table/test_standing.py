@@ -9,7 +9,8 @@ import pytest
 from lakebed.errors import CommitConflictError, CommitUnknownError
 from lakebed.format.snapshot_lineage import is_after
 from support.effects import fixed_effects, open_catalog, reopen
-from support.rival_commits import START, UNAWARE, mine, one, rows_of
+from support.meeting_store import Meeting
+from support.rival_commits import KEYED, START, UNAWARE, mine, one, rows_of
 from support.scripted_file_io import PausingFileIO, afterwards, meanwhile
 from support.store_listing import data_files, snapshot_ids
 from support.table_builder import BuiltTable, Row, Step, build_table, sorted_rows
@@ -89,6 +90,48 @@ def test_a_commit_that_is_built_upon_stands_when_its_base_expires_at_once(
     new = [built.shape.row(number, 5) for number in (10, 20, 21)]
     assert rows_of(built) == sorted_rows([*built.rows, *new])
     assert snapshot_ids(built.file_io, table.location) == list(range(5 - kept, 5))
+
+
+@pytest.mark.parametrize("engine", ["ours", "another"])
+def test_a_compaction_that_others_overtook_leaves_what_is_above_it(engine: str) -> None:
+    built = build_table(KEYED.with_options({"write-only": "true"}), START)
+    location = built.table.location
+
+    def overtake() -> None:
+        for number in (20, 21):
+            built.table.append(one(built, number))
+        built.table.expire_snapshots(retain_max=1, retain_min=1)
+        if engine == "another":
+            third = built.table.parts().snapshots.load(3)
+            stripped = msgspec.structs.replace(third, writer_version="java-2.1")
+            built.file_io.write(f"{location}/snapshot/snapshot-3", stripped.to_json())
+
+    # Of a single file a compaction changes the level alone, and the next snapshots name it, too.
+    table, _ = mine(built, meanwhile(overtake))
+    with pytest.raises(CommitConflictError):
+        table.compact("full")
+    new = [built.shape.row(number, 5) for number in (20, 21)]
+    assert rows_of(built) == sorted_rows([*built.rows, *new])
+    assert snapshot_ids(built.file_io, location) == [3]
+
+
+def test_a_commit_that_expires_while_its_writer_looks_at_it_is_unknown() -> None:
+    built = build_table(UNAWARE, START)
+    meeting = Meeting(built, "put_if_absent", "/snapshot-2")
+
+    def look() -> None:
+        meeting.at, meeting.other = ("read", "/snapshot-1"), go_on
+
+    def go_on() -> None:
+        for number in (20, 21):
+            built.table.append(one(built, number))
+        built.table.expire_snapshots(retain_max=1, retain_min=1)
+
+    meeting.other = look
+    with pytest.raises(CommitUnknownError):
+        reopen(built.table, meeting, seed=7).append(one(built, 10))
+    new = [built.shape.row(number, 5) for number in (10, 20, 21)]
+    assert rows_of(built) == sorted_rows([*built.rows, *new])
 
 
 def adrift(options: Mapping[str, str] | None = None) -> BuiltTable:

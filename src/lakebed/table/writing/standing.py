@@ -11,7 +11,8 @@ expiry deletes the oldest snapshots first and a rollback the newest:
     gone         some                             follows nothing: rolled back
     gone         none         none       none     stands: the base expired
     gone         none         none       some     follows nothing: N expired
-    gone         none         there               stands where N+1 was built upon it
+    gone         none         there               stands where N+1 was built upon it, as N+1 says
+                                                  where Lakebed wrote it, and else its files
 
 Until its writer looks, others find such a snapshot, and must not build upon it
 (`format.snapshot_lineage`).
@@ -19,6 +20,9 @@ Until its writer looks, others find such a snapshot, and must not build upon it
 
 from dataclasses import dataclass
 
+import pyarrow as pa
+
+from lakebed.errors import NotFoundError
 from lakebed.format.arrow.compute import compute as pc
 from lakebed.format.arrow.typing import python_values
 from lakebed.format.data_file_meta import FileKind
@@ -27,6 +31,8 @@ from lakebed.format.snapshot_lineage import is_after
 from lakebed.table.metadata.live_files import LiveScan
 from lakebed.table.metadata.manifests import Manifests
 from lakebed.table.metadata.snapshots import Snapshots
+
+_FILE = ("file_name", "level")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,8 @@ class Standing:
             if present is not None:
                 return present == base
         ids = self.snapshots.list_ids()
+        if snapshot.id not in ids:
+            raise NotFoundError("snapshot", str(snapshot.id))
         if any(each < snapshot.id for each in ids):
             return False
         if snapshot.id + 1 in ids:
@@ -77,14 +85,21 @@ class Standing:
     def _is_built_upon(self, snapshot: Snapshot) -> bool:
         """Whether the next snapshot starts from the files that this one leaves."""
         following = self.snapshots.load(snapshot.id + 1)
+        says_so = is_after(following, snapshot)
+        if says_so is not None:
+            return says_so
         delta = self.manifests.delta_files(snapshot)
         before = self.manifests.base_files(following)
         if {meta.file_name for meta in delta} & {meta.file_name for meta in before}:
             return True
-        live, _ = self.manifests.live_files(before, LiveScan(columns=frozenset({"file_name"})))
-        left = set(python_values(live.column("file_name")))
+        live, _ = self.manifests.live_files(before, LiveScan(columns=frozenset(_FILE)))
+        left = _files(live)
         entries = self.manifests.entries(delta)
         is_add = pc.equal(entries.column("kind"), int(FileKind.ADD))
-        added = set(python_values(entries.column("file_name").filter(is_add)))
-        named = set(python_values(entries.column("file_name")))
-        return added <= left and not (named - added) & left
+        added = _files(entries.filter(is_add))
+        return added <= left and not (_files(entries) - added) & left
+
+
+def _files(entries: pa.Table) -> set[tuple[object, ...]]:
+    """Files by name and level: a compaction may give one another level and no other name."""
+    return set(zip(*(python_values(entries.column(each)) for each in _FILE), strict=True))
