@@ -78,12 +78,14 @@ def test_a_text_is_run_with_its_values(
 
 
 @pytest.mark.spark
-def test_variables_take_the_row(immediate: SparkSession) -> None:
+def test_variables_give_the_text_and_take_the_row(immediate: SparkSession) -> None:
     def into(key: int) -> tuple[object, ...]:
         query = "SELECT id, v FROM lake.db.immediate WHERE id = ?"
         immediate.sql(f"EXECUTE IMMEDIATE '{query}' INTO number, letter USING {key}")
         return tuple(immediate.sql("SELECT number, letter").collect()[0])
 
+    immediate.sql(f"DECLARE OR REPLACE query STRING DEFAULT '{TEXT} 1'")
+    assert immediate.sql("EXECUTE IMMEDIATE query").collect() == [("a",)]
     assert into(2) == (2, "b")
     assert into(3) == (None, None)
 

@@ -25,8 +25,11 @@ _PROBE_ROWS = 100_000
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "json", "orc", "parquet", "text", "xml"})
 
 # What is about attached catalogs where no name of one is written: SHOW CATALOGS, CLEAR CACHE, and
-# functions and clauses that may be given a table by a parameter.
-_WORDS = ("catalogs", "paimon_incremental_", "max_pt", "clear cache", "identifier")
+# what may be given a table, or a statement about one, by a parameter or a variable.
+_WORDS = (
+    *("catalogs", "clear cache", "execute immediate"),
+    *("identifier", "max_pt", "paimon_incremental_"),
+)
 
 
 def _few_cached() -> HeldSetting:
