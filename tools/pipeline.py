@@ -120,7 +120,7 @@ STAGES = (
     Stage(
         name="golden-spark",
         command=(PYTHON, "-m", "tools.golden", "--spark", "{seed}"),
-        share_seconds=75,
+        share_seconds=90,
         left_out="half of the tables, which it names; all of them: ./dev prove golden-spark "
         "--seconds 600 --from-seed 1",
     ),
@@ -157,7 +157,7 @@ STAGES = (
             *(PYTHON, "-m", "tools.proof_stages", "compaction-histories", "--sample"),
             *("--seeds", "100", "--seconds", "330", "--from-seed", "{seed}"),
         ),
-        share_seconds=175,
+        share_seconds=160,
         left_out="what 100 histories do not reach of ./dev prove compaction-histories "
         "--seconds 2400 --from-seed 1",
     ),

@@ -41,11 +41,19 @@ def options_with_classes() -> str:
     home = os.environ.get("JAVA_HOME")
     java = f"{home}/bin/java" if home else "java"
     version = subprocess.run([java, "-version"], capture_output=True, check=True).stderr
-    key = hashlib.sha256(version + pyspark.__file__.encode() + pyspark.__version__.encode())
+    key = hashlib.sha256(version + _jars())
     path = _CACHE / f"spark-{key.hexdigest()[:12]}.jsa"
     if not path.exists():
         _make(path)
-    return f"{BRIEF} -XX:SharedArchiveFile={path} -Xlog:cds=off"
+    # An archive that does not fit is no error, and what Java says of it is no output.
+    return f"{BRIEF} -XX:SharedArchiveFile={path} -Xlog:disable -Xlog:all=warning:stderr"
+
+
+def _jars() -> bytes:
+    """What Java compares before it takes an archive: where Spark's JARs are, and of when."""
+    jars = sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar"))
+    stats = [(jar, jar.stat()) for jar in jars]
+    return "".join(f"{jar} {stat.st_mtime_ns} {stat.st_size}\n" for jar, stat in stats).encode()
 
 
 def _make(path: Path) -> None:
