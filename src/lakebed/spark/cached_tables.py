@@ -54,7 +54,7 @@ class CachedTables:
         """
         with self._lock:
             # Two snapshots may have the same files: what is kept of the one is that of the other.
-            self.drop(lambda each: each == name)
+            self.drop(name)
             self._held[name] = _Cached(scan=scan, frame=frame.persist(level), level=level)
 
     def holds(self, name: TableName) -> bool:
@@ -104,7 +104,15 @@ class CachedTables:
                 return name
         return None
 
-    def drop(self, chosen: Callable[[TableName], bool]) -> None:
+    def drop(self, name: TableName) -> None:
+        """Keeps the rows of a table no more."""
+        self.drop_where(lambda each: each == name)
+
+    def clear(self) -> None:
+        """Keeps the rows of no table any more."""
+        self.drop_where(lambda _: True)
+
+    def drop_where(self, chosen: Callable[[TableName], bool]) -> None:
         """Keeps the rows of some tables no more."""
         with self._lock:
             for name in list(filter(chosen, self._held)):

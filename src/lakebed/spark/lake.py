@@ -213,9 +213,11 @@ class Lake:
     def rows(self, scan: Scan) -> DataFrame:
         """The rows of a scan as a frame."""
         with spark_errors():
-            make = partial(scan_frame, self.spark, self.registry)
-            cached = self.registry.cached.rows(self.spark, scan, make)
-            return make(scan) if cached is None else cached
+            cached = self.registry.cached.rows(self.spark, scan, self._planned)
+            return self._planned(scan) if cached is None else cached
+
+    def _planned(self, scan: Scan) -> DataFrame:
+        return scan_frame(self.spark, self.registry, scan)
 
     def refresh(self, name: TableName) -> None:
         """Has the rows of a table that are kept be read anew when they are asked for.
@@ -225,8 +227,7 @@ class Lake:
         """
         scan = self.scan(self.load(name))
         with spark_errors():
-            make = partial(scan_frame, self.spark, self.registry)
-            self.registry.cached.renew(name, scan, make)
+            self.registry.cached.renew(name, scan, self._planned)
 
     def read(
         self,

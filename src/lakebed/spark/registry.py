@@ -169,7 +169,7 @@ def drop_registry(spark: SparkSession) -> bool:
     mark = spark.conf.get(_MARK, None)
     registry = _registries.pop(mark or "", None)
     if registry is not None:
-        registry.cached.drop(lambda _: True)
+        registry.cached.clear()
         spark.conf.unset(_MARK)
         for session in [each for each, found in _by_session.items() if found is registry]:
             del _by_session[session]

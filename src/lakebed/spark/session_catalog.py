@@ -176,7 +176,7 @@ def refresh_table(lake: Lake, tableName: str) -> bool:  # noqa: N803 - PySpark's
 
 def clear_cache(lake: Lake) -> bool:
     """What `clearCache()` clears of attached catalogs; False, for the rest is Spark's."""
-    lake.registry.cached.drop(lambda _: True)
+    lake.registry.cached.clear()
     return False
 
 

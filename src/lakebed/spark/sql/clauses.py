@@ -89,6 +89,14 @@ def is_query(cursor: Cursor) -> bool:
     return token is not None and token.is_word(*_QUERY_START)
 
 
+def existing(cursor: Cursor) -> tuple[Name, bool]:
+    """The name that ends a statement, and whether IF EXISTS stands before it."""
+    if_exists = cursor.accept("IF", "EXISTS")
+    name = cursor.names()
+    cursor.expect_end()
+    return name, if_exists
+
+
 def place(cursor: Cursor) -> Name:
     """The name behind IN or FROM; empty where neither comes."""
     return cursor.names() if cursor.accept("IN") or cursor.accept("FROM") else ()

@@ -62,7 +62,7 @@ def drop_database(lake: Lake, statement: DropDatabase, _: Arguments) -> DataFram
         catalog.drop_database(
             database, ignore_if_not_exists=statement.if_exists, cascade=statement.cascade
         )
-    lake.registry.cached.drop(lambda each: (each.catalog, each.database) == found)
+    lake.registry.cached.drop_where(lambda each: (each.catalog, each.database) == found)
     return lake.empty()
 
 
@@ -116,7 +116,7 @@ def drop_table(lake: Lake, statement: DropTable, _: Arguments) -> DataFrame | No
         return None
     with spark_errors(name.catalog):
         lake.catalog(name).drop_table(name.identifier, ignore_if_not_exists=statement.if_exists)
-    lake.registry.cached.drop(lambda each: each == name)
+    lake.registry.cached.drop(name)
     return lake.empty()
 
 

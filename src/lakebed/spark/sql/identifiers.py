@@ -48,10 +48,11 @@ def with_identifiers(lake: Lake, text: str, given: Arguments) -> tuple[str, Argu
             pieces += [text[position : token.start], kept(name, has_fields=not given.fields)]
             position = tokens[last].end
             taken |= {*markers}
-    if not isinstance(given.args, list) or not taken:
-        return "".join([*pieces, text[position:]]), given
+    named = "".join([*pieces, text[position:]])
+    if not isinstance(given.args, list):
+        return named, given
     left = [each for place, each in enumerate(given.args) if place not in taken]
-    return "".join([*pieces, text[position:]]), replace(given, args=left)
+    return named, replace(given, args=left)
 
 
 def _is_clause(tokens: Sequence[Token], index: int) -> bool:

@@ -10,6 +10,7 @@ from lakebed.spark.sql.clauses import (
     call_arguments,
     column_list,
     condition_before_query,
+    existing,
     is_query,
     pattern,
     place,
@@ -168,9 +169,7 @@ def _drop_table(cursor: Cursor) -> Statement:
 
 
 def _drop_view(cursor: Cursor) -> Statement:
-    if_exists = cursor.accept("IF", "EXISTS")
-    name = cursor.names()
-    cursor.expect_end()
+    name, if_exists = existing(cursor)
     return DropView(name=name, if_exists=if_exists)
 
 

@@ -145,12 +145,13 @@ def _is_lakes_own(lake: Lake, text: str) -> bool:
     return is_explicit or lake.registry.current_catalog is not None
 
 
+_RUNNING = running.runs(run_sql)
 _WITHOUT_QUERY = (
     *analyzing.RUNS,
     *caching.RUNS,
     *copying.RUNS,
     *inspecting.RUNS,
-    *running.runs(run_sql),
+    *_RUNNING,
     *tagging.RUNS,
     *unstored.RUNS,
     CreateDatabase,
@@ -171,7 +172,7 @@ _RUNS: dict[type[Statement], Run[Any]] = {
     **caching.RUNS,
     **inspecting.RUNS,
     **row_changes.RUNS,
-    **running.runs(run_sql),
+    **_RUNNING,
     **tagging.RUNS,
     **unstored.RUNS,
     Call: call,

@@ -86,7 +86,7 @@ def rename_table(lake: Lake, statement: RenameTable, _: Arguments) -> DataFrame 
     database = place[-1] if place else name.database
     with spark_errors(name.catalog):
         lake.catalog(name).rename_table(name.identifier, f"{database}.{table}")
-    lake.registry.cached.drop(lambda each: each == name)
+    lake.registry.cached.drop(name)
     return lake.empty()
 
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 from lakebed.spark.sql.caching.statements import CacheTable, ClearCache, UncacheTable
-from lakebed.spark.sql.clauses import is_query, properties
+from lakebed.spark.sql.clauses import existing, is_query, properties
 from lakebed.spark.sql.cursor import Cursor
 from lakebed.spark.sql.forms import Forms
 from lakebed.spark.sql.statements import CreateTemporaryView, Statement
@@ -26,9 +26,7 @@ def _cache_table(cursor: Cursor, *, is_lazy: bool) -> Statement:
 
 
 def _uncache_table(cursor: Cursor) -> Statement:
-    if_exists = cursor.accept("IF", "EXISTS")
-    name = cursor.names()
-    cursor.expect_end()
+    name, if_exists = existing(cursor)
     return UncacheTable(name=name, if_exists=if_exists)
 
 

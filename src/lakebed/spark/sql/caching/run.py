@@ -38,7 +38,7 @@ def keep_table(lake: Lake, name: TableName, *, level: StorageLevel, is_lazy: boo
     scan = whole_scan(lake.scan(lake.load(name)))
     if scan is None:
         raise unsupported_operation("CACHE TABLE", str(name))
-    lake.registry.cached.drop(lambda each: each == name)
+    lake.registry.cached.drop(name)
     lake.registry.cached.keep(name, scan, lake.rows(scan), level=level)
     if not is_lazy:
         lake.rows(scan).count()
@@ -62,13 +62,13 @@ def uncache_table(lake: Lake, statement: UncacheTable, _: Arguments) -> DataFram
         return None
     if not statement.if_exists:
         lake.load_stored(name)
-    lake.registry.cached.drop(lambda each: each == name)
+    lake.registry.cached.drop(name)
     return lake.empty()
 
 
 def clear_cache(lake: Lake, _statement: ClearCache, _: Arguments) -> None:
     """CLEAR CACHE, which Spark runs for what else is kept."""
-    lake.registry.cached.drop(lambda _: True)
+    lake.registry.cached.clear()
 
 
 def _storage_level(options: Mapping[str, str]) -> StorageLevel:

@@ -1,5 +1,6 @@
 """How are statements about views and functions read?"""
 
+from lakebed.spark.sql.clauses import existing
 from lakebed.spark.sql.cursor import Cursor
 from lakebed.spark.sql.forms import Forms
 from lakebed.spark.sql.statements import Statement
@@ -22,9 +23,7 @@ def _create_function(cursor: Cursor) -> Statement:
 
 
 def _drop_function(cursor: Cursor) -> Statement:
-    if_exists = cursor.accept("IF", "EXISTS")
-    name = cursor.names()
-    cursor.expect_end()
+    name, if_exists = existing(cursor)
     return DropFunction(name=name, if_exists=if_exists)
 
 
