@@ -57,6 +57,22 @@ def test_a_micro_batch_takes_at_least_one_file_and_no_more_than_its_limits(
     assert batches(follow(table, **limits)) == sizes
 
 
+def test_what_was_planned_is_read_even_if_options_say_later_to_wait(table: Table) -> None:
+    start = Position(snapshot_id=1)
+    end = admitted(follow(table), start)
+    waiting = table.following(options={"streaming.read.snapshot.delay": "1 h"})
+    steps = steps_between(waiting, start, end)
+    assert [step.snapshot.id for step in steps] == [1, 2, 3, 4]
+
+
+def test_what_was_planned_and_is_gone_is_an_error_and_no_gap(table: Table) -> None:
+    start = Position(snapshot_id=1)
+    end = admitted(follow(table), start)
+    table.rollback(snapshot=2)
+    with pytest.raises(NotFoundError, match=r"3 of .*It is not there: the table was rolled back"):
+        steps_between(follow(table), start, end)
+
+
 def test_limits_do_not_hold_where_spark_says_so(table: Table) -> None:
     following = follow(table, maxRowsPerTrigger=1)
     end = admitted(following, following.beginning.find(), is_limited=False)

@@ -16,6 +16,8 @@ _ROWS, _LEAST = "read.stream.maxRowsPerTrigger", "read.stream.minRowsPerTrigger"
 _WAIT = "read.stream.maxTriggerDelayMs"
 LIMITS = (_BYTES, _FILES, _ROWS, _LEAST, _WAIT)
 """The options that limit a micro-batch."""
+BY_START = (*LIMITS, _DELAY)
+"""The options that hold where it is known where a micro-batch begins."""
 _KEYS = (_CONSUMER, _IGNORES, _INTERVAL, _DELAY, _WATERMARK, _OVERWRITES, _APPENDED, *LIMITS)
 
 

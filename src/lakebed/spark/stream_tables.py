@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 from lakebed.errors import UnsupportedError
 from lakebed.options.catalogue import TABLE_OPTIONS
-from lakebed.options.stream_options import LIMITS
+from lakebed.options.stream_options import BY_START
 from lakebed.spark.unlimited_stream_reader import UnlimitedStreamReader
 from lakebed.table.table import Table
 
@@ -43,21 +43,23 @@ def _has_limits(version: str) -> bool:
     return (int(major), int(minor)) >= (4, 2)
 
 
-def check_limits(options: Mapping[str, str], version: str) -> None:
-    """Refuses limits of micro-batches where Spark does not let a source set them.
+def check_version(table: Table, options: Mapping[str, str], version: str) -> None:
+    """Refuses what ends micro-batches sooner where Spark does not let a source do so.
 
     Args:
+        table: What is read.
         options: The stream's.
         version: Spark's.
 
     Raises:
         UnsupportedError: It is older than 4.2.
     """
-    given = [key for key in LIMITS if key.lower() in {each.lower() for each in options}]
+    held = {each.lower() for each in (*table.options, *options)}
+    given = [key for key in BY_START if key.lower() in held]
     if given and not _has_limits(version):
         raise UnsupportedError(
             f"option {given[0]!r} needs PySpark 4.2 or later: in {version} a Python source cannot "
-            "limit a micro-batch. Leave it out"
+            "limit a micro-batch, nor wait with it. Leave it out"
         )
 
 
@@ -65,7 +67,7 @@ def stream_reader(
     table: Table, schema: StructType, options: Mapping[str, str]
 ) -> DataSourceStreamReader:
     """What reads a stream in this version of Spark."""
-    check_limits(options, pyspark.__version__)
+    check_version(table, options, pyspark.__version__)
     if not _has_limits(pyspark.__version__):
         return UnlimitedStreamReader(table, schema, options)
     # What it imports is there from 4.2 on.

@@ -23,7 +23,7 @@ from lakebed.spark.new_table import NewTable
 from lakebed.spark.places import Place, scan_options
 from lakebed.spark.plain_writer import NO_CHECKPOINT
 from lakebed.spark.stream_sink import OUTPUT_MODES, StreamSink
-from lakebed.spark.stream_tables import FOLLOWED, check_limits, stream_options
+from lakebed.spark.stream_tables import FOLLOWED, check_version, stream_options
 from lakebed.spark.types import to_table_schema
 from lakebed.table.table import Table
 
@@ -63,7 +63,7 @@ def _stream(
 ) -> DataFrame:
     with spark_errors():
         shown, left = shown_by(table, scan_options(options))
-        check_limits(left, lake.spark.version)
+        check_version(shown, left, lake.spark.version)
         # What cannot be is refused here, not in a process of Spark's later.
         shown.following(options=left, with_kinds=False)
     frame: DataFrame = reader.format(PAIMON).options(**stream_options(shown, left)).load()

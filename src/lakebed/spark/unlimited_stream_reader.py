@@ -16,8 +16,11 @@ class UnlimitedStreamReader(TableStreamReader):
 
     def latestOffset(self) -> Offset:  # type: ignore[override]
         """The newest snapshot, read to its end however many splits it has."""
-        newest = self.following.parts.snapshots.latest()
+        newest = self.following.last_due()
         if newest is None:
             return self.initialOffset()
         end = Position(snapshot_id=newest.id, total=0, committed_ms=newest.time_millis)
-        return end.to_json() if self._first is None else self._end(end, self._first)
+        if self._first is None:
+            return end.to_json()
+        is_to_come = end.next_id < Position.from_json(self._first).next_id
+        return self._first if is_to_come else self._end(end, self._first)

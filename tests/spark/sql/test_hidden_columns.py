@@ -4,6 +4,7 @@ import pytest
 
 from lakebed.spark.sql.hidden_columns import Scopes
 from lakebed.spark.sql.references import analyse
+from lakebed.spark.sql.splicing import spliced
 
 COLUMNS = ("__paimon_bucket", "_ROW_ID")
 
@@ -14,10 +15,7 @@ def rewritten(text: str) -> str:
     reference = next(each for each in query.references if each.parts == ("lake", "db", "t"))
     scopes = Scopes.of(query.tokens)
     named = scopes.named(reference, COLUMNS)
-    pieces = list(text)
-    for each in scopes.left_out([(reference, named)] if named else []):
-        pieces[each.at - 1] += each.text
-    return "".join(pieces)
+    return spliced(text, scopes.left_out([(reference, named)] if named else []))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from lakebed.format.default_values import Default, kinds_of, parse_default
 from lakebed.format.types import DataType, MapType, RowType
 from lakebed.spark.conditions import unknown_column
 from lakebed.spark.names import literal
+from lakebed.spark.sql.splicing import Edit, spliced
 from lakebed.spark.sql.tokens import Token, tokenize
 from lakebed.spark.types import type_text
 from lakebed.table.table import Table
@@ -60,12 +61,12 @@ def with_defaults(values: str, table: Table, columns: Sequence[str]) -> str:
         table: The table that gets the rows.
         columns: Its columns that get the values, in their order.
     """
-    pieces, position = [], 0
-    for token, index in _words(tokenize(values)):
-        if index < len(columns):
-            pieces += [values[position : token.start], default_of(table, columns[index])]
-            position = token.end
-    return "".join([*pieces, values[position:]])
+    edits = (
+        Edit(token.start, token.end, default_of(table, columns[index]))
+        for token, index in _words(tokenize(values))
+        if index < len(columns)
+    )
+    return spliced(values, edits)
 
 
 def _words(tokens: list[Token]) -> Iterator[tuple[Token, int]]:

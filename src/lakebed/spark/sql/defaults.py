@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from lakebed.errors import UnsupportedError
 from lakebed.spark.sql.default_literals import NoLiteralError, default_text
+from lakebed.spark.sql.splicing import Edit, spliced
 from lakebed.spark.sql.tokens import Token, tokenize
 
 
@@ -17,7 +18,7 @@ def without_defaults(columns: str) -> tuple[str, dict[str, str]]:
         UnsupportedError: A default is no literal.
     """
     defaults: dict[str, str] = {}
-    pieces, position = [], 0
+    edits = []
     for definition in _definitions(tokenize(columns)):
         clause = _default_clause(definition)
         if not clause:
@@ -33,9 +34,8 @@ def without_defaults(columns: str) -> tuple[str, dict[str, str]]:
             ) from error
         if text is not None:
             defaults[name] = text
-        pieces.append(columns[position : clause[0].start])
-        position = clause[-1].end
-    return "".join([*pieces, columns[position:]]), defaults
+        edits.append(Edit(clause[0].start, clause[-1].end, ""))
+    return spliced(columns, edits), defaults
 
 
 def _definitions(tokens: list[Token]) -> Iterator[list[Token]]:

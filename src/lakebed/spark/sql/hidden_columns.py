@@ -11,24 +11,12 @@ from dataclasses import dataclass
 from lakebed.spark.conditions import analysis_error
 from lakebed.spark.names import quoted
 from lakebed.spark.sql.references import Reference
+from lakebed.spark.sql.splicing import Edit
 from lakebed.spark.sql.tokens import Token
 
 _MEANING_ALL = ("NATURAL", "PIVOT", "UNPIVOT")
 _BEFORE_STAR = ("SELECT", "ALL", "DISTINCT")
 _QUERY = ("SELECT", "FROM", "WITH", "TABLE", "VALUES")
-
-
-@dataclass(frozen=True, slots=True)
-class Insertion:
-    """Text that is added to a query.
-
-    Attributes:
-        at: Where.
-        text: What.
-    """
-
-    at: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +78,7 @@ class Scopes:
             )
         return tuple(column for column in columns if column in found)
 
-    def left_out(self, hidden: Sequence[tuple[Reference, Sequence[str]]]) -> Iterable[Insertion]:
+    def left_out(self, hidden: Sequence[tuple[Reference, Sequence[str]]]) -> Iterable[Edit]:
         """What is added to stars so that they mean no column that is only there by its name.
 
         Args:
@@ -111,7 +99,7 @@ class Scopes:
                 if meant:
                     yield self._exception(index, ", ".join(meant))
 
-    def _exception(self, star: int, columns: str) -> Insertion:
+    def _exception(self, star: int, columns: str) -> Edit:
         """EXCEPT behind a star, or more columns for the EXCEPT that is there."""
         words = self.tokens[star + 1 : star + 4]
         has_own = (
@@ -121,8 +109,8 @@ class Scopes:
             and not (words[2].is_word(*_QUERY) or words[2].is_symbol("("))
         )
         if has_own:
-            return Insertion(words[1].end, f"{columns}, ")
-        return Insertion(self.tokens[star].end, f" EXCEPT ({columns})")
+            return Edit(words[1].end, words[1].end, f"{columns}, ")
+        return Edit(self.tokens[star].end, self.tokens[star].end, f" EXCEPT ({columns})")
 
     def _around(self, index: int) -> set[int | None]:
         """The SELECT of a token and those round it."""

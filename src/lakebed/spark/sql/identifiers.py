@@ -14,6 +14,7 @@ from lakebed.spark.lake import Lake
 from lakebed.spark.names import quoted, split_name
 from lakebed.spark.sql.arguments import Arguments, kept
 from lakebed.spark.sql.literals import constants
+from lakebed.spark.sql.splicing import Edit, spliced
 from lakebed.spark.sql.tokens import Token, TokenKind, closing_index, tokenize
 
 _CLAUSE = "IDENTIFIER"
@@ -35,20 +36,21 @@ def with_identifiers(lake: Lake, text: str, given: Arguments) -> tuple[str, Argu
     if _CLAUSE.lower() not in text.lower():
         return text, given
     tokens = tokenize(text)
-    pieces: list[str] = []
-    position, taken = 0, set[int]()
+    edits: list[Edit] = []
+    taken = set[int]()
     for index, token in enumerate(tokens):
-        if token.start < position or not _is_clause(tokens, index):
+        is_inside = bool(edits) and token.start < edits[-1].end
+        if is_inside or not _is_clause(tokens, index):
             continue
         last = closing_index(tokens, index + 1)
         markers = _markers(tokens, index, last)
         inner = text[tokens[index + 1].end : tokens[last].start]
         name = _name(lake, inner, _chosen(given, markers))
         if name is not None:
-            pieces += [text[position : token.start], kept(name, has_fields=not given.fields)]
-            position = tokens[last].end
+            put = kept(name, has_fields=not given.fields)
+            edits.append(Edit(token.start, tokens[last].end, put))
             taken |= {*markers}
-    named = "".join([*pieces, text[position:]])
+    named = spliced(text, edits)
     if not isinstance(given.args, list):
         return named, given
     left = [each for place, each in enumerate(given.args) if place not in taken]

@@ -17,6 +17,7 @@ from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName, quoted, split_name
 from lakebed.spark.sql.arguments import Arguments, kept
 from lakebed.spark.sql.inspecting.partitions import require_partitioned
+from lakebed.spark.sql.splicing import Edit, spliced
 from lakebed.spark.sql.tokens import Token, TokenKind, closing_index, tokenize
 from lakebed.spark.types import to_spark_schema
 from lakebed.table.metadata.partitions import partition_table
@@ -41,7 +42,7 @@ def with_max_partitions(lake: Lake, text: str, given: Arguments) -> str:
     if _FUNCTION not in text.lower():
         return text
     tokens = tokenize(text)
-    pieces, position = [], 0
+    edits = []
     for index, token in enumerate(tokens):
         first = _call_start(tokens, index)
         if first is None or not token.is_name:
@@ -51,10 +52,9 @@ def with_max_partitions(lake: Lake, text: str, given: Arguments) -> str:
         name = _table_name(lake, catalog, tokens[index + 2 : last], given=given)
         if name is None:
             continue
-        literal = _literal(_max_partition(lake, name))
-        pieces += [text[position : tokens[first].start], kept(literal, has_fields=not given.fields)]
-        position = tokens[last].end
-    return "".join([*pieces, text[position:]])
+        literal = kept(_literal(_max_partition(lake, name)), has_fields=not given.fields)
+        edits.append(Edit(tokens[first].start, tokens[last].end, literal))
+    return spliced(text, edits)
 
 
 def _call_start(tokens: Sequence[Token], index: int) -> int | None:

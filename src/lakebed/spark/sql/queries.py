@@ -5,6 +5,7 @@ of the text goes to Spark as it was written. `spark.sql(text, **frames)` does th
 Spark and on Spark Connect, and leaves no views behind.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -26,6 +27,7 @@ from lakebed.spark.sql.explanations import is_explanation, with_scans
 from lakebed.spark.sql.hidden_columns import Scopes
 from lakebed.spark.sql.pruning import ALL, Need, needed
 from lakebed.spark.sql.references import QueryText, Reference, analyse
+from lakebed.spark.sql.splicing import Edit, spliced
 from lakebed.spark.sql.table_functions import called_table
 from lakebed.spark.sql.table_words import name_at
 from lakebed.spark.sql.tokens import TokenKind, tokenize
@@ -65,31 +67,24 @@ class _Use:
     hidden: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    start: int
-    end: int
-    text: str
-
-
 def run_query(lake: Lake, text: str, given: Arguments = NO_ARGUMENTS) -> DataFrame:
     """The answer of Spark, with Lakebed tables read where the text names them."""
     query = analyse(text, catalogs=lake.registry.catalogs, has_fields=bool(given.fields))
     uses = _uses(lake, query, given)
     if not uses:
         return lake.sql(text, given.args, **given.fields)
-    spliced = _spliced(query, uses, has_fields=bool(given.fields))
+    named = _with_parameters(query, uses, has_fields=bool(given.fields))
     needs = [_need(query, use, given) for use in uses]
     scans = _scans(lake, uses, needs, given=given)
     try:
-        answer = _run(lake, spliced, scans, given=given)
+        answer = _run(lake, named, scans, given=given)
     except AnalysisException as error:
         is_pruned = any(need is not ALL for need in needs)
         if not is_pruned or not (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
             raise
         # Once more with every column: the error then lists what the tables really have.
         scans = _scans(lake, uses, [ALL] * len(uses), given=given)
-        answer = _run(lake, spliced, scans, given=given)
+        answer = _run(lake, named, scans, given=given)
     if not is_explanation(text):
         return answer
     names = [str(use.name) for use in uses]
@@ -198,14 +193,14 @@ def _scans(lake: Lake, uses: list[_Use], needs: list[Need], *, given: Arguments)
     return scans
 
 
-def _run(lake: Lake, spliced: str, scans: list[Scan], *, given: Arguments) -> DataFrame:
+def _run(lake: Lake, text: str, scans: list[Scan], *, given: Arguments) -> DataFrame:
     # Spark reads once what is the same, if it has one frame for it.
     # Classic Spark drops a view of each frame behind the query, and with it what it has cached of
     # just that plan; so it is not just that.
     every = {id(scan): scan for scan in scans}.values()
     rows = {id(scan): lake.rows(scan).where(F.lit(True)) for scan in every}  # noqa: FBT003 - a value
     frames = {f"{_PARAMETER}{index}": rows[id(scan)] for index, scan in enumerate(scans)}
-    return lake.sql(spliced, given.args, **frames, **given.fields)
+    return lake.sql(text, given.args, **frames, **given.fields)
 
 
 def _predicate(
@@ -236,9 +231,9 @@ def _travel(lake: Lake, reference: Reference) -> Travel:
     return NOW
 
 
-def _spliced(query: QueryText, uses: list[_Use], *, has_fields: bool) -> str:
+def _with_parameters(query: QueryText, uses: list[_Use], *, has_fields: bool) -> str:
     """The text with parameters for tables."""
-    edits: list[_Edit] = []
+    edits: list[Edit] = []
     for index, use in enumerate(uses):
         reference = use.reference
         parameter = f"{{{_PARAMETER}{index}}}"
@@ -246,22 +241,16 @@ def _spliced(query: QueryText, uses: list[_Use], *, has_fields: bool) -> str:
         if reference.alias_at == reference.clauses_end:
             parameter += alias
         elif reference.alias_at is not None:
-            edits.append(_Edit(reference.alias_at, reference.alias_at, alias))
-        edits.append(_Edit(reference.start, reference.clauses_end, parameter))
+            edits.append(Edit(reference.alias_at, reference.alias_at, alias))
+        edits.append(Edit(reference.start, reference.clauses_end, parameter))
     edits += _qualifier_edits(query, uses)
     hidden = [(use.reference, use.hidden) for use in uses if use.hidden]
-    added = Scopes.of(query.tokens).left_out(hidden) if hidden else ()
-    edits += [_Edit(each.at, each.at, each.text) for each in added]
-    pieces = []
-    position = 0
-    for edit in sorted(edits, key=lambda each: each.start):
-        pieces += [kept(query.text[position : edit.start], has_fields=has_fields), edit.text]
-        position = edit.end
-    pieces.append(kept(query.text[position:], has_fields=has_fields))
-    return "".join(pieces)
+    if hidden:
+        edits += Scopes.of(query.tokens).left_out(hidden)
+    return spliced(query.text, edits, between=functools.partial(kept, has_fields=has_fields))
 
 
-def _qualifier_edits(query: QueryText, uses: list[_Use]) -> list[_Edit]:
+def _qualifier_edits(query: QueryText, uses: list[_Use]) -> list[Edit]:
     """Columns written `catalog.database.table.column` begin with the table.
 
     A frame is known by its alias, not by the full name of the table.
@@ -288,7 +277,7 @@ def _qualifier_edits(query: QueryText, uses: list[_Use]) -> list[_Edit]:
                 and last + 1 < len(tokens)
                 and tokens[last + 1].is_symbol(".")
             ):
-                edits.append(_Edit(token.start, tokens[last].start, ""))
+                edits.append(Edit(token.start, tokens[last].start, ""))
                 break
     return edits
 

@@ -130,12 +130,16 @@ class Following:
         self._opened = self.scan(SnapshotSource(snapshot=None))
         return self._opened
 
-    def next_step(self, position: Position, *, up_to: int | None = None) -> Step | None:
+    def next_step(
+        self, position: Position, *, up_to: int | None = None, is_planned: bool = False
+    ) -> Step | None:
         """The first snapshot from a position on that has something to read.
 
         Args:
             position: How far the stream has read.
             up_to: The last snapshot that counts; None for all there are.
+            is_planned: Whether a micro-batch was planned up to there: all of it is read, whatever
+                the options say by now about delays and where the stream ends.
 
         Returns:
             The step; None while there is nothing to read.
@@ -152,7 +156,9 @@ class Following:
             passed = _Passed(position, position.next_id, _read(position))
         while up_to is None or passed.next_id <= up_to:
             snapshot = self._find(passed.next_id, is_due=passed.last is not None)
-            if snapshot is None or self.is_end(snapshot) or self._is_delayed(snapshot):
+            if snapshot is None and is_planned:
+                raise self.rewritten(passed.next_id, "it is not there")
+            if snapshot is None or not (is_planned or self._is_due(snapshot)):
                 break
             self._check_last(passed)
             is_full = position.is_full and snapshot.id == position.snapshot_id
@@ -181,11 +187,22 @@ class Following:
         snapshot = self.parts.snapshots.find(self.looked_at(position) + 1)
         return snapshot is not None and self.is_end(snapshot)
 
-    def _is_delayed(self, snapshot: Snapshot) -> bool:
-        if self.options.delay is None:
+    def last_due(self) -> Snapshot | None:
+        """The newest snapshot that the stream may read by now."""
+        snapshots, bound = self.parts.snapshots, self.options.bounded_watermark
+        newest = snapshots.latest()
+        if newest is None or bound is None or not self.is_end(newest):
+            return newest
+        beyond = snapshots.at_or_after_watermark(bound + 1)
+        return None if beyond is None else snapshots.find(beyond.id - 1)
+
+    def _is_due(self, snapshot: Snapshot) -> bool:
+        if self.is_end(snapshot):
             return False
+        if self.options.delay is None:
+            return True
         age_ms = self.parts.session.effects.clock() - snapshot.time_millis
-        return age_ms < self.options.delay.total_seconds() * 1000
+        return age_ms >= self.options.delay.total_seconds() * 1000
 
     def _find(self, number: int, *, is_due: bool) -> Snapshot | None:
         """A snapshot, or its changelog where that outlived it; None where it is still to come.
@@ -214,7 +231,7 @@ class Following:
         latest, earliest = snapshots.latest_id(), snapshots.earliest_id()
         if latest is None or earliest is None:
             if is_due:
-                raise self._rewritten(number, "the table has no snapshot any more")
+                raise self.rewritten(number, "the table has no snapshot any more")
         elif earliest > number:
             if snapshots.find(number) is not None:
                 return
@@ -226,7 +243,7 @@ class Following:
                 "anew, with a new checkpoint, to read on",
             )
         elif is_due and number > latest + 1:
-            raise self._rewritten(number, f"the newest is {latest}")
+            raise self.rewritten(number, f"the newest is {latest}")
 
     def _check_last(self, passed: _Passed) -> None:
         """What came last is what is there, unless it has expired."""
@@ -238,16 +255,17 @@ class Following:
         number = position.snapshot_id
         snapshot = self._find(number, is_due=True)
         if snapshot is None:
-            raise self._rewritten(number, "it is not there")
+            raise self.rewritten(number, "it is not there")
         if position.committed_ms is not None:
             self._check_same(number, position.committed_ms, snapshot)
         return snapshot
 
     def _check_same(self, number: int, committed_ms: int, found: Snapshot | None) -> None:
         if found is not None and found.time_millis != committed_ms:
-            raise self._rewritten(number, "another took the place of the one that was read")
+            raise self.rewritten(number, "another took the place of the one that was read")
 
-    def _rewritten(self, number: int, why: str) -> NotFoundError:
+    def rewritten(self, number: int, why: str) -> NotFoundError:
+        """The error that what the stream has read, or was about to, is not the table's any more."""
         return NotFoundError(
             "snapshot",
             f"{number} of {self.parts.paths.location}, which a stream reads",
@@ -339,10 +357,12 @@ def steps_between(following: Following, start: Position, end: Position) -> list[
     Raises:
         NotFoundError: Some of it is not there any more, or is cut into other splits.
     """
+    if end.next_id < start.next_id:
+        raise following.rewritten(start.next_id, f"it ends with {end.next_id - 1}")
     steps: list[Step] = []
-    position = start
-    while (step := following.next_step(position, up_to=end.snapshot_id)) is not None:
-        is_last = step.snapshot.id == end.snapshot_id
+    position, last = start, end.snapshot_id
+    while (step := following.next_step(position, up_to=last, is_planned=True)) is not None:
+        is_last = step.snapshot.id == last
         known = end.total if is_last and end.total else len(step.splits)
         if known != len(step.splits):
             raise cut_otherwise(step.snapshot, planned=known, found=len(step.splits))

@@ -4,15 +4,17 @@ They are spliced into queries of ours, over frames that stand under the aliases 
 a column that is written with its table's whole name gets the alias instead.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from lakebed.errors import LakebedError
 from lakebed.format.predicate.expressions import Expression
 from lakebed.format.predicate.parser import parse_predicate
 from lakebed.spark.lake import Lake
 from lakebed.spark.names import TableName, quoted
+from lakebed.spark.sql.splicing import Edit, spliced
 from lakebed.spark.sql.statements import Name
-from lakebed.spark.sql.tokens import Token, tokenize
+from lakebed.spark.sql.table_words import name_at
+from lakebed.spark.sql.tokens import tokenize
 from lakebed.table.table import Table
 
 
@@ -24,15 +26,13 @@ def qualifiers_of(name: TableName, alias: str | None) -> list[Name]:
 def bare(text: str, alias: str) -> str:
     """A text without the alias before columns."""
     tokens = tokenize(text)
-    pieces: list[str] = []
-    position = 0
+    edits = []
     for index, token in enumerate(tokens[:-1]):
         is_first = index == 0 or not tokens[index - 1].is_symbol(".")
         is_qualifier = token.is_name and token.name.lower() == alias.lower()
         if is_first and is_qualifier and tokens[index + 1].is_symbol("."):
-            pieces.append(text[position : token.start])
-            position = tokens[index + 1].end
-    return "".join([*pieces, text[position:]])
+            edits.append(Edit(token.start, tokens[index + 1].end, ""))
+    return spliced(text, edits)
 
 
 def find_predicate(lake: Lake, table: Table, text: str) -> Expression | None:
@@ -56,30 +56,19 @@ def with_aliases(text: str, names: Mapping[Name, str]) -> str:
         names: Aliases by the parts of the names, of which the last ones alone mean the table too.
     """
     tokens = tokenize(text)
-    pieces: list[str] = []
-    position = index = 0
+    edits: list[Edit] = []
+    index = 0
     while index < len(tokens):
-        parts = _name_at(tokens, index)
+        parts = name_at(tokens, index) if tokens[index].is_name else ()
         found = qualifier_of(parts, names)
         if found is None:
             index += max(2 * len(parts) - 1, 1)
             continue
         alias, count = found
         end = tokens[index + 2 * count - 2].end
-        pieces += [text[position : tokens[index].start], quoted((alias,))]
-        position = end
+        edits.append(Edit(tokens[index].start, end, quoted((alias,))))
         index += 2 * len(parts) - 1
-    return "".join([*pieces, text[position:]])
-
-
-def _name_at(tokens: Sequence[Token], index: int) -> Name:
-    parts: list[str] = []
-    while index < len(tokens) and tokens[index].is_name:
-        parts.append(tokens[index].name)
-        if index + 1 >= len(tokens) or not tokens[index + 1].is_symbol("."):
-            break
-        index += 2
-    return tuple(parts)
+    return spliced(text, edits)
 
 
 def qualifier_of(parts: Name, names: Mapping[Name, str]) -> tuple[str, int] | None:
