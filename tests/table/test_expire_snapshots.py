@@ -9,6 +9,7 @@ from lakebed.errors import InvalidArgumentError
 from lakebed.format.data_file_meta import FileKind, ManifestEntry
 from lakebed.format.manifest import entries_from_columns
 from lakebed.format.snapshot import CommitKind, Snapshot
+from lakebed.format.tag import COMMIT_TAG_PREFIX
 from lakebed.table.branches import branch_table
 from lakebed.table.expiry.expire import expire_snapshots
 from lakebed.table.expiry.policy import Retention
@@ -88,6 +89,25 @@ def test_tags_of_several_snapshots_keep_the_files_of_each() -> None:
         keep(built.table, kept)
         assert {name: rows_at(built.table, tag=name) for name in tagged} == tagged
         assert lacking_and_unneeded(built.table) == NOTHING
+
+
+@pytest.mark.parametrize("commit_id", [1, 2])
+def test_the_tag_of_a_commit_is_not_taken_for_one_of_the_history(commit_id: int) -> None:
+    built = build_table(UNAWARE)
+    table, paths = built.table, built.table.parts().paths
+    for key in range(3):
+        table.append(built.arrow([built.shape.row(key, key)]))
+    put_tag(table, "held", 1)
+    tagged = rows_at(table, tag="held")
+    # It would have deleted all rows, and its writer died; its id has gone to another.
+    emptied = table.truncate()
+    assert emptied is not None
+    left_by_commit = paths.tag(f"{COMMIT_TAG_PREFIX}{emptied.uuid}")
+    built.file_io.write(left_by_commit, changed(emptied, id=commit_id).to_json())
+    for kept in (2, 1):
+        keep(table, kept)
+        assert rows_at(table, tag="held") == tagged
+        assert lacking_and_unneeded(table) == NOTHING
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -34,6 +34,11 @@ class Tag:
     create_time: datetime | None
     time_retained: timedelta | None
 
+    @property
+    def is_of_commit(self) -> bool:
+        """Whether it holds the files of a commit while it is put again."""
+        return self.name.startswith(COMMIT_TAG_PREFIX)
+
     @classmethod
     def from_json(cls, data: bytes, path: str, *, name: str) -> "Tag":
         """The tag that a file holds.

@@ -33,7 +33,7 @@ class Cleaning:
             NotFoundError: It is gone.
         """
         kept = [reader.files([expired.end, *expired.overwriting])]
-        tagged = expired.tags_among(holders.tags)
+        tagged = expired.tagged(holders)
         for branch in holders.branches:
             kept.append(reader.files(branch.snapshots))
             tagged += branch.tags

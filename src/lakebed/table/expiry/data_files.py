@@ -90,18 +90,16 @@ class Expired:
         """Every expired snapshot, ascending."""
         return (*self.leftover, *self.expiring)
 
-    def tags_among(self, tags: Sequence[Snapshot]) -> list[Snapshot]:
-        """The tags that may need what goes: the newest before the end of each file.
+    def tagged(self, holders: Holders) -> list[Snapshot]:
+        """What tags name that may need what goes: of a history, the newest before a file's end.
 
         What a tag of a snapshot from `end` on needs, `end` needs too, or nobody deleted it yet.
-
-        Args:
-            tags: What the tags name, ascending.
         """
+        tags = holders.tags
         ids = [each.id for each in tags]
         ends = (*self.changelogs, *self.all, self.end)
         places = {bisect_left(ids, each.id) - 1 for each in ends}
-        return [tags[place] for place in sorted(places) if place >= 0]
+        return [*(tags[place] for place in sorted(places) if place >= 0), *holders.apart]
 
 
 def unneeded_data_files(reader: MetadataReader, expired: Expired, holders: Holders) -> set[str]:
@@ -186,7 +184,7 @@ def _delta(reader: MetadataReader, outliving: Outliving, snapshot: Snapshot) -> 
 
 def _holding(expired: Expired, holders: Holders) -> tuple[list[Snapshot], list[Snapshot]]:
     """The snapshots all of whose files tags and branches need, and those whose new files."""
-    live = expired.tags_among(holders.tags)
+    live = expired.tagged(holders)
     added: list[Snapshot] = []
     for branch in holders.branches:
         runs = runs_of(branch.snapshots)

@@ -7,6 +7,7 @@ from typing import TypeVar
 from lakebed.errors import NotFoundError
 from lakebed.format.paths import MAIN_BRANCH, TablePaths
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.tag import Tag
 from lakebed.storage.file_io import FileIO
 from lakebed.table.metadata.branches import Branches
 from lakebed.table.metadata.snapshots import Snapshots
@@ -34,11 +35,14 @@ class Holders:
     """Whoever needs files.
 
     Attributes:
-        tags: The snapshots that tags of the branch name, ascending.
+        tags: The snapshots of its history that tags of the branch name, ascending.
+        apart: What the tags of commits name that were not told whether they had come about: any of
+            their ids may have gone to another snapshot, so they are of no history.
         branches: The other branches, the main one among them.
     """
 
     tags: tuple[Snapshot, ...]
+    apart: tuple[Snapshot, ...]
     branches: tuple[OtherBranch, ...]
 
     @classmethod
@@ -53,8 +57,10 @@ class Holders:
 
         def read(names: Sequence[str]) -> "Holders":
             others = sorted({MAIN_BRANCH, *names} - {paths.branch})
+            tags = _tags(file_io, paths)
             return cls(
-                tags=tagged_snapshots(file_io, paths),
+                tags=tuple(each.snapshot for each in tags if not each.is_of_commit),
+                apart=tuple(each.snapshot for each in tags if each.is_of_commit),
                 branches=tuple(_branch(file_io, paths.of_branch(name)) for name in others),
             )
 
@@ -83,18 +89,23 @@ def tagged_snapshots(file_io: FileIO, paths: TablePaths) -> tuple[Snapshot, ...]
         CorruptTableError: A tag cannot be read.
         UnsupportedError: Its snapshot is of a newer version.
     """
+    return tuple(each.snapshot for each in _tags(file_io, paths))
+
+
+def _tags(file_io: FileIO, paths: TablePaths) -> tuple[Tag, ...]:
+    """The tags of a branch, by the ids of their snapshots."""
     tags = Tags(file_io, paths)
 
-    def read(names: Sequence[str]) -> tuple[Snapshot, ...]:
-        return tuple(sorted(_loaded(tags, names), key=lambda each: each.id))
+    def read(names: Sequence[str]) -> tuple[Tag, ...]:
+        return tuple(sorted(_loaded(tags, names), key=lambda each: each.snapshot.id))
 
     return settled(tags.list_names, read)
 
 
-def _loaded(tags: Tags, names: Iterable[str]) -> Iterator[Snapshot]:
+def _loaded(tags: Tags, names: Iterable[str]) -> Iterator[Tag]:
     for name in names:
         try:
-            yield tags.load(name).snapshot
+            yield tags.load(name)
         except NotFoundError:
             continue  # it was deleted meanwhile
 

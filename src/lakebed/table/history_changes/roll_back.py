@@ -36,7 +36,6 @@ from lakebed.errors import CommitConflictError, LakebedError, NotFoundError
 from lakebed.format.paths import rollback_tag
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_lineage import runs_of
-from lakebed.format.tag import COMMIT_TAG_PREFIX
 from lakebed.table.expiry.release import Runs
 from lakebed.table.history_changes.copying import (
     present,
@@ -231,11 +230,7 @@ class _Above:
         snapshot_ids = later(stored.list_ids())
         tags = [tag for tag in map(named.find, named.list_names()) if tag is not None]
         # Those of commits hold what they are about to put again.
-        tags = [
-            tag
-            for tag in tags
-            if tag.snapshot.id > tags_above and not tag.name.startswith(COMMIT_TAG_PREFIX)
-        ]
+        tags = [tag for tag in tags if tag.snapshot.id > tags_above and not tag.is_of_commit]
         changelog_ids = later(changelogs.list_ids())
         copies = later(ExpiredCopies(file_io, paths).list_ids())
         return cls(
