@@ -110,6 +110,17 @@ def test_the_tag_of_a_commit_is_not_taken_for_one_of_the_history(commit_id: int)
         assert lacking_and_unneeded(table) == NOTHING
 
 
+def test_a_commit_that_can_no_more_come_about_does_not_stop_an_expiry() -> None:
+    built = build_table(UNAWARE, STEPS)
+    table, newest = built.table, rows_at(built.table)
+    slept = table.snapshots()[0]
+    keep(table, 2)
+    left_by_commit = table.parts().paths.tag(f"{COMMIT_TAG_PREFIX}{slept.uuid}")
+    built.file_io.write(left_by_commit, slept.to_json())
+    assert keep(table, 1) == 1
+    assert rows_at(table) == newest
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_branch_and_the_table_keep_the_files_of_each_other(name: str) -> None:
     built = build_table(SHAPES[name], STEPS[:2])

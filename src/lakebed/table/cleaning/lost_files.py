@@ -18,7 +18,7 @@ from lakebed.format.snapshot import Operation, Snapshot
 from lakebed.storage.file_io import FileIO
 from lakebed.table.committing import commit, delete_written, is_unaware
 from lakebed.table.compaction.buckets import Place, bucket_files, vector_files
-from lakebed.table.expiry.data_files import file_paths
+from lakebed.table.expiry.file_views import file_paths
 from lakebed.table.metadata.partitions import EveryPartition, PartitionsAmong
 from lakebed.table.parts import TableParts, WriteBase
 from lakebed.table.spreading import Spread

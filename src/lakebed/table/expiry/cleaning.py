@@ -33,11 +33,12 @@ class Cleaning:
             NotFoundError: It is gone.
         """
         kept = [reader.files([expired.end, *expired.overwriting])]
-        tagged = expired.tagged(holders)
+        tagged = expired.tags_among(holders.tags)
         for branch in holders.branches:
             kept.append(reader.files(branch.snapshots))
             tagged += branch.tags
         kept.append(reader.files(tagged, with_changelogs=False))
+        kept.append(reader.lenient.files(holders.apart, with_changelogs=False))
         if expired.outliving.are_changes and expired.outliving.first is not None:
             kept.append(reader.lenient.files([expired.outliving.first]))
         unnamed = _named(reader.lenient, expired).less(MetadataFiles.joined(kept))

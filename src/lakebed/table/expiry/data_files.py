@@ -19,7 +19,7 @@ changelog of that: those who read on from an older changelog find it.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,22 +29,16 @@ import pyarrow as pa
 
 from lakebed.errors import NotFoundError
 from lakebed.format.arrow.compute import compute as pc
-from lakebed.format.arrow.typing import joined, python_values
+from lakebed.format.arrow.typing import python_values
 from lakebed.format.data_file_meta import FileKind, FileSource
 from lakebed.format.manifest import entry_schema
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_lineage import runs_of
+from lakebed.table.expiry.file_views import FILE_COLUMNS, FileViews, file_paths
 from lakebed.table.expiry.holders import Holders
 from lakebed.table.expiry.metadata_files import MetadataReader
-from lakebed.table.metadata.live_files import LiveScan
-from lakebed.table.metadata.partitions import PartitionsAmong, entries_of_partitions
-from lakebed.table.metadata.plan_step import EntryStep
 from lakebed.table.parts import TableParts
-from lakebed.table.planning.split_files import positions
 
-FILE_COLUMNS = frozenset(
-    {"kind", "partition", "bucket", "file_name", "extra_files", "external_path"}
-)
 _CHANGE_COLUMNS = FILE_COLUMNS | {"file_source"}
 
 
@@ -90,16 +84,18 @@ class Expired:
         """Every expired snapshot, ascending."""
         return (*self.leftover, *self.expiring)
 
-    def tagged(self, holders: Holders) -> list[Snapshot]:
-        """What tags name that may need what goes: of a history, the newest before a file's end.
+    def tags_among(self, tags: Sequence[Snapshot]) -> list[Snapshot]:
+        """The tags that may need what goes: the newest before the end of each file.
 
         What a tag of a snapshot from `end` on needs, `end` needs too, or nobody deleted it yet.
+
+        Args:
+            tags: What the tags of its history name, ascending.
         """
-        tags = holders.tags
         ids = [each.id for each in tags]
         ends = (*self.changelogs, *self.all, self.end)
         places = {bisect_left(ids, each.id) - 1 for each in ends}
-        return [*(tags[place] for place in sorted(places) if place >= 0), *holders.apart]
+        return [tags[place] for place in sorted(places) if place >= 0]
 
 
 def unneeded_data_files(reader: MetadataReader, expired: Expired, holders: Holders) -> set[str]:
@@ -116,14 +112,13 @@ def unneeded_data_files(reader: MetadataReader, expired: Expired, holders: Holde
     gone = _gone(reader.parts, [*before, *kept], last_turn=last_turn)
     if not gone.num_rows:
         return set()
-    places = PartitionsAmong(frozenset(python_values(gone["partition"])))
     live, added = _holding(expired, holders)
     if not is_whole:
         live.append(expired.end)
-    of_live: Callable[[Snapshot], pa.Table] = partial(_live, reader.parts, places)
-    held = _added(reader.parts, [*reader.spread(of_live, live), *_changes(reader, expired, added)])
-    is_held = pc.is_in(gone["path"], value_set=held["path"])
-    return set(python_values(gone["path"].filter(pc.invert(is_held))))
+    is_held = FileViews.of(reader, live, added).among(gone)
+    # What it needs of what others deleted already, a commit that may come about cannot have.
+    is_held |= FileViews.of(reader.lenient, holders.apart).among(gone)
+    return set(python_values(gone["path"].filter(pa.array(~is_held))))
 
 
 def changelog_files(reader: MetadataReader, manifests: Iterable[str]) -> set[str]:
@@ -184,7 +179,7 @@ def _delta(reader: MetadataReader, outliving: Outliving, snapshot: Snapshot) -> 
 
 def _holding(expired: Expired, holders: Holders) -> tuple[list[Snapshot], list[Snapshot]]:
     """The snapshots all of whose files tags and branches need, and those whose new files."""
-    live = expired.tagged(holders)
+    live = expired.tags_among(holders.tags)
     added: list[Snapshot] = []
     for branch in holders.branches:
         runs = runs_of(branch.snapshots)
@@ -193,30 +188,6 @@ def _holding(expired: Expired, holders: Holders) -> tuple[list[Snapshot], list[S
     return live, added
 
 
-def _live(parts: TableParts, places: PartitionsAmong, snapshot: Snapshot) -> pa.Table:
-    step = EntryStep("partitions", lambda entries: entries_of_partitions(entries, places))
-    scan = LiveScan(columns=FILE_COLUMNS, steps=(step,), places_first=True)
-    live, _ = parts.manifests.live_files(parts.manifests.files(snapshot), scan)
-    return live.select(entry_schema(FILE_COLUMNS).names)
-
-
 def _added(parts: TableParts, tables: Iterable[pa.Table]) -> pa.Table:
     entries = pa.concat_tables([entry_schema(FILE_COLUMNS).empty_table(), *tables])
     return file_paths(parts, entries.filter(pc.equal(entries["kind"], int(FileKind.ADD))))
-
-
-def file_paths(parts: TableParts, entries: pa.Table) -> pa.Table:
-    """The `path` of each file and of each beside it, with `kind` and `partition`."""
-    places = parts.split_files.places(entries)
-    buckets = places.directories.take(positions(places.codes))
-    outside = entries["external_path"]
-    path = pc.coalesce(outside, pc.binary_join_element_wise(buckets, entries["file_name"], "/"))
-    files = entries.select(["kind", "partition"]).append_column("path", path)
-    beside = pc.replace_substring_regex(outside, pattern="/[^/]*$", replacement="")
-    directories = pc.coalesce(beside, buckets)
-    lists = joined(entries["extra_files"])
-    counts = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
-    owners = positions(np.repeat(np.arange(len(counts)), counts))
-    names = pc.list_flatten(lists)
-    extra = pc.binary_join_element_wise(directories.take(owners), names, "/")
-    return pa.concat_tables([files, files.take(owners).set_column(2, "path", extra)])

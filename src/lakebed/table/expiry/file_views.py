@@ -17,12 +17,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lakebed.format.arrow.compute import compute as pc
-from lakebed.format.arrow.typing import ArrowColumn
+from lakebed.format.arrow.typing import ArrowColumn, joined
 from lakebed.format.data_file_meta import FileKind
 from lakebed.format.manifest import ManifestFileMeta, entry_schema
 from lakebed.format.snapshot import Snapshot
-from lakebed.table.expiry.data_files import FILE_COLUMNS, file_paths
 from lakebed.table.expiry.metadata_files import MetadataReader
+from lakebed.table.parts import TableParts
+from lakebed.table.planning.split_files import positions
+
+FILE_COLUMNS = frozenset(
+    {"kind", "partition", "bucket", "file_name", "extra_files", "external_path"}
+)
 
 Mask = npt.NDArray[np.bool_]
 _Manifest = tuple[str, int]  # its path and size
@@ -128,6 +133,23 @@ class FileViews:
                 np.add.at(net, mentions[each].files, mentions[each].signs)
             counted |= net > 0
         return counted
+
+
+def file_paths(parts: TableParts, entries: pa.Table) -> pa.Table:
+    """The `path` of each file and of each beside it, with `kind` and `partition`."""
+    places = parts.split_files.places(entries)
+    buckets = places.directories.take(positions(places.codes))
+    outside = entries["external_path"]
+    path = pc.coalesce(outside, pc.binary_join_element_wise(buckets, entries["file_name"], "/"))
+    files = entries.select(["kind", "partition"]).append_column("path", path)
+    beside = pc.replace_substring_regex(outside, pattern="/[^/]*$", replacement="")
+    directories = pc.coalesce(beside, buckets)
+    lists = joined(entries["extra_files"])
+    counts = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+    owners = positions(np.repeat(np.arange(len(counts)), counts))
+    names = pc.list_flatten(lists)
+    extra = pc.binary_join_element_wise(directories.take(owners), names, "/")
+    return pa.concat_tables([files, files.take(owners).set_column(2, "path", extra)])
 
 
 def _place(reader: MetadataReader, meta: ManifestFileMeta) -> _Manifest:
