@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from lakebed.errors import LakebedError, NotFoundError
 from simulation.actors import Actor, Writer
 from simulation.records import Intent
 from simulation.world import World
@@ -40,18 +41,25 @@ class Rollbacker(Actor):
         """A rollbacker that has nothing to end."""
         super().__init__(world, name, operations=operations)
         self._target: int | None = None
+        self._is_gone = False
 
     def act(self) -> None:
         """One rollback."""
         ids = [each.id for each in self.table.snapshots()]
         if not ids:
             return
-        if self._target not in ids:
+        if self._target not in ids and not self.has_to_go_on:
             self._target = self.process.chance.choice(ids[-3:])
         target = self._target
+        self._is_gone = target not in ids
         intent = Intent(what=f"{self.name} rolls back to {target}", removes="rolled back")
         if self.ask(intent, lambda: self.table.rollback(snapshot=target)):
             self._target = None
+
+    def check_excuse(self, error: LakebedError) -> None:
+        """What broke off may be done again although its target is gone, to be taken back."""
+        if not (self._is_gone and isinstance(error, NotFoundError)):
+            super().check_excuse(error)
 
     @property
     def has_to_go_on(self) -> bool:

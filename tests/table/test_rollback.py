@@ -1,17 +1,23 @@
 """Rollbacks: what is the newest again, what goes, and what is kept."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from msgspec.structs import replace as changed
 
 from lakebed.errors import (
+    CommitConflictError,
     CorruptTableError,
     InvalidArgumentError,
     LakebedError,
     NotFoundError,
 )
+from lakebed.format.paths import rollback_tag
+from lakebed.format.tag import COMMIT_TAG_PREFIX
 from lakebed.table.branches import branch_table
+from lakebed.table.metadata.history_marker import HistoryMarker
+from lakebed.table.table import Table
 from support.branched_tables import check_whole, tag_names
 from support.effects import EPOCH_MS
 from support.expiring_tables import (
@@ -28,7 +34,7 @@ from support.expiring_tables import (
 )
 from support.needed_files import lacking_and_unneeded, put_branch, put_tag
 from support.store_listing import read_store
-from support.table_builder import Step, build_table, sorted_rows
+from support.table_builder import BuiltTable, Step, build_table, sorted_rows
 
 WRITES = tuple(Step("write", (number,)) for number in range(6))
 
@@ -196,6 +202,54 @@ def test_a_rollback_to_what_is_not_there_changes_nothing(
     with pytest.raises(error, match=words):
         built.table.rollback(**arguments)
     assert read_store(built.file_io, "memory:/") == before
+
+
+def begin(built: BuiltTable, operation: str) -> None:
+    """Leaves what an operation leaves that breaks off after its first step."""
+    file_io, paths = built.file_io, built.table.parts().paths
+    HistoryMarker(file_io, paths).put(operation)
+    with pytest.raises(CommitConflictError, match=f"A {operation} is under way or broke off"):
+        built.take(WRITES[0])
+
+
+@pytest.mark.parametrize(
+    ("operation", "repeat"),
+    [
+        ("rollback to snapshot 1", lambda table: table.rollback(snapshot=1)),
+        ("fast-forward to branch 'dev'", lambda table: table.fast_forward("dev")),
+    ],
+)
+def test_what_broke_off_before_it_changed_anything_is_taken_back_where_its_aim_is_gone(
+    operation: str, repeat: Callable[[Table], object]
+) -> None:
+    built = build_table(UNAWARE, WRITES)
+    expired = built.table.snapshots()[0]
+    keep(built.table, 2)
+    begin(built, operation)
+    left = built.table.parts().paths.tag(rollback_tag(expired.id))
+    built.file_io.write(left, expired.to_json())
+    before = ids_of(built.table)
+    with pytest.raises(NotFoundError, match=r"had changed nothing, and is taken back"):
+        repeat(built.table)
+    assert ids_of(built.table) == before
+    with pytest.raises(NotFoundError) as told:
+        repeat(built.table)
+    assert "taken back" not in str(told.value)
+    built.table.append(built.arrow([built.shape.row(1, 1)]))
+    assert built.table.check().is_clean
+
+
+def test_what_a_commit_holds_is_no_snapshot_to_go_back_to_or_to_give_a_tag() -> None:
+    built = build_table(UNAWARE, WRITES)
+    snapshots = built.table.snapshots()
+    keep(built.table, 2)
+    held = built.table.parts().paths.tag(f"{COMMIT_TAG_PREFIX}{snapshots[-1].uuid}")
+    built.file_io.write(held, changed(snapshots[-1], id=1).to_json())
+    with pytest.raises(NotFoundError, match="snapshot '1' does not exist"):
+        built.table.rollback(snapshot=1)
+    with pytest.raises(NotFoundError, match="snapshot '1' does not exist"):
+        built.table.create_tag("t", snapshot=1)
+    assert ids_of(built.table) == [each.id for each in snapshots[-2:]]
 
 
 def test_an_empty_table_cannot_be_rolled_back() -> None:

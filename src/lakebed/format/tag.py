@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from lakebed.errors import CorruptTableError
 from lakebed.format.json_text import format_json, parse_json_object
+from lakebed.format.paths import rollback_id_of
 from lakebed.format.snapshot import Snapshot
 
 COMMIT_TAG_PREFIX = "lakebed-commit-"
@@ -38,6 +39,15 @@ class Tag:
     def is_of_commit(self) -> bool:
         """Whether it holds the files of a commit while it is put again."""
         return self.name.startswith(COMMIT_TAG_PREFIX)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether its snapshot is or was one of the table.
+
+        That of a commit may never come about; that of a rollback may have expired with its files
+        where the rollback gave up because of that, and could not take back its tag.
+        """
+        return not self.is_of_commit and rollback_id_of(self.name) is None
 
     @classmethod
     def from_json(cls, data: bytes, path: str, *, name: str) -> "Tag":

@@ -191,7 +191,8 @@ def _at_or_after(parts: TableParts, time_ms: int) -> TagSource:
     tags = [
         tag
         for tag in all_tags(parts)
-        if tag.snapshot.time_millis >= time_ms
+        if tag.is_settled
+        and tag.snapshot.time_millis >= time_ms
         and (limit is None or tag.snapshot.time_millis < limit)
     ]
     if tags:

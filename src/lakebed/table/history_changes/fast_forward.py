@@ -30,6 +30,7 @@ from lakebed.errors import (
     CommitConflictError,
     InvalidArgumentError,
     InvalidTableError,
+    NotFoundError,
 )
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_lineage import is_after, runs_of
@@ -40,7 +41,12 @@ from lakebed.table.history_changes.copying import (
     release_after,
     snapshot_bytes,
 )
-from lakebed.table.history_changes.roll_back import check_no_copies, remove_above
+from lakebed.table.history_changes.roll_back import (
+    WITHDRAWN,
+    check_no_copies,
+    remove_above,
+    withdraw_begun,
+)
 from lakebed.table.metadata.branches import Branches, check_branch_name
 from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.tags import Tags
@@ -70,6 +76,8 @@ def fast_forward(parts: TableParts, name: str) -> None:
         raise InvalidArgumentError(f"branch {name!r} is the one that is open")
     branches = Branches(parts.file_io, parts.paths)
     if branches.find_schema(name) is None:
+        if withdraw_begun(parts, _operation(name)):
+            raise NotFoundError("branch", name, hint=WITHDRAWN)
         raise branches.missing(name)
     source = replace(parts, paths=parts.paths.of_branch(name))
     runs: list[Sequence[Snapshot]] = []
@@ -187,7 +195,7 @@ class _Takeover:
 
     @property
     def _operation(self) -> str:
-        return f"fast-forward to branch {self.source.paths.branch!r}"
+        return _operation(self.source.paths.branch)
 
     def _changed_schemas(self) -> list[int]:
         """Ids of schemas of the table that the branch has otherwise or not at all, ascending.
@@ -272,6 +280,10 @@ class _Takeover:
         file_io.write(paths.latest_hint, str(self.line[-1].id).encode())
         earliest = min(self.parts.snapshots.list_ids(), default=self.line[0].id)
         file_io.write(paths.earliest_hint, str(earliest).encode())
+
+
+def _operation(name: str) -> str:
+    return f"fast-forward to branch {name!r}"
 
 
 def _follows(snapshot: Snapshot, before: Snapshot, *, untold: bool) -> bool:

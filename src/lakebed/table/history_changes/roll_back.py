@@ -15,7 +15,8 @@
 
 Whoever reads meanwhile finds one snapshot after the other as the newest, each of them whole; a
 crash in 4 leaves the branch at one of these, and a crash before as it was. The same rollback again
-ends it. A crash before 7 leaves files that nobody names, for orphan cleaning.
+ends it, or where its target expired before anything was changed, takes it back. A crash before 7
+leaves files that nobody names, for orphan cleaning.
 
 Writers: a commit that is put before the last listing of 4 goes too. One that is put later stands on
 the target, or sees that the snapshot is gone that it builds on, and takes itself back. No commit
@@ -33,7 +34,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from lakebed.errors import CommitConflictError, LakebedError, NotFoundError
-from lakebed.format.paths import rollback_tag
+from lakebed.format.paths import rollback_id_of, rollback_tag
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_lineage import runs_of
 from lakebed.table.expiry.release import Runs
@@ -48,6 +49,9 @@ from lakebed.table.metadata.expired_copies import ExpiredCopies
 from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.parts import TableParts
+
+WITHDRAWN = "What broke off had changed nothing, and is taken back; commits go on"
+"""The hint where an operation was done again whose aim is gone."""
 
 
 def roll_back(parts: TableParts, target: Snapshot, *, tag: str | None = None) -> None:
@@ -64,9 +68,14 @@ def roll_back(parts: TableParts, target: Snapshot, *, tag: str | None = None) ->
         CorruptTableError: Something that would be deleted cannot be read; nothing was changed.
         NotFoundError: The target is gone meanwhile; nothing was changed.
     """
-    runs = remove_above(parts, target, operation=f"rollback to snapshot {target.id}", tag=tag)
+    runs = remove_above(parts, target, operation=rollback_to(target.id), tag=tag)
     release_after(parts, runs, done=f"rolled back to snapshot {target.id}")
     HistoryMarker(parts.file_io, parts.paths).remove()
+
+
+def rollback_to(snapshot_id: int) -> str:
+    """What the marker says of a rollback."""
+    return f"rollback to snapshot {snapshot_id}"
 
 
 def remove_above(
@@ -144,6 +153,31 @@ def _withdraw(parts: TableParts, own_tag: str, marker: HistoryMarker) -> None:
     with suppress(LakebedError):
         parts.file_io.delete(own_tag)
         marker.remove()
+
+
+def withdraw_begun(parts: TableParts, operation: str) -> bool:
+    """Takes back what broke off before it changed anything, and whose aim is gone since.
+
+    It could not be done again, and nobody could commit any more.
+
+    Args:
+        parts: The table, or one of its branches.
+        operation: What the marker says.
+
+    Returns:
+        Whether there was such.
+
+    Raises:
+        StorageError: The store failed; the same call goes on.
+    """
+    marker = HistoryMarker(parts.file_io, parts.paths)
+    if not marker.is_begun(operation):
+        return False
+    for name in Tags(parts.file_io, parts.paths).list_names():
+        if rollback_id_of(name) is not None:
+            parts.file_io.delete(parts.paths.tag(name))
+    marker.remove()
+    return True
 
 
 def check_no_copies(parts: TableParts, target: Snapshot) -> None:

@@ -67,6 +67,14 @@ class HistoryMarker:
             f"{self.paths.location}: there can be no {operation} now. {self.told(found)}"
         )
 
+    def is_begun(self, operation: str) -> bool:
+        """Whether an operation is under way, or broke off, and has changed nothing yet.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        return self._lines() == [operation]
+
     def confirm(self, operation: str) -> None:
         """Says that an operation is about to change something.
 

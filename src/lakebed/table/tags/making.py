@@ -78,7 +78,8 @@ class TagSource:
         snapshot = parts.snapshots.find(snapshot_id)
         if snapshot is not None:
             return cls(snapshot=snapshot)
-        named = [each for each in all_tags(parts) if each.snapshot.id == snapshot_id]
+        tags = (each for each in all_tags(parts) if each.is_settled)
+        named = [each for each in tags if each.snapshot.id == snapshot_id]
         if not named:
             return cls(snapshot=parts.snapshots.load(snapshot_id))
         return cls.of_tags(named)
