@@ -8,6 +8,8 @@ from lakebed.errors import (
     LakebedError,
     NotFoundError,
 )
+from lakebed.format.paths import rollback_tag
+from lakebed.format.tag import COMMIT_TAG_PREFIX
 from lakebed.table.branches import branch_table
 from support.branched_tables import (
     add_column,
@@ -241,3 +243,19 @@ def test_a_tag_of_the_branch_replaces_one_of_its_name() -> None:
     keep(built.table, 1)
     keep(branch.table, 1)
     assert lacking_and_unneeded(built.table, ["dev"]) == NOTHING
+
+
+def test_tags_of_commits_and_rollbacks_stay_where_they_are() -> None:
+    built = build_table(UNAWARE, STEPS[:2])
+    put_tag(built.table, "fork", 1)
+    built.table.create_branch("dev", "fork")
+    branch = opened(built, "dev")
+    branch.take(STEPS[5])
+    put_tag(built.table, f"{COMMIT_TAG_PREFIX}own", 2)
+    put_tag(branch.table, f"{COMMIT_TAG_PREFIX}theirs", 2)
+    put_tag(branch.table, rollback_tag(1), 1)
+
+    built.table.fast_forward("dev")
+
+    assert tag_names(built.table) == ["fork", f"{COMMIT_TAG_PREFIX}own"]
+    assert lacking_and_unneeded(built.table, ["dev"])[0] == set()

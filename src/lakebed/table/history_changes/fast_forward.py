@@ -295,6 +295,7 @@ def _follows(snapshot: Snapshot, before: Snapshot, *, untold: bool) -> bool:
 
 
 def _tags(parts: TableParts) -> dict[str, Tag]:
+    """The tags of a branch; those by which others hold files while they work are not its own."""
     tags = Tags(parts.file_io, parts.paths)
     found = ((name, tags.find(name)) for name in tags.list_names())
-    return {name: tag for name, tag in found if tag is not None}
+    return {name: tag for name, tag in found if tag is not None and tag.is_settled}
