@@ -1,6 +1,7 @@
 """Expiries that fail, break off or meet somebody: nothing goes that is needed."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from msgspec.structs import replace as changed
@@ -19,6 +20,7 @@ from support.expiring_tables import (
     rows_at,
 )
 from support.faulty_file_io import FaultyFileIO
+from support.meeting_store import Meeting
 from support.needed_files import lacking_and_unneeded, put_tag
 from support.store_listing import list_files, read_store
 from support.table_builder import build_table, sorted_rows
@@ -54,6 +56,35 @@ def test_nothing_is_deleted_when_a_tag_names_what_is_gone_and_the_error_says_so(
     with pytest.raises(NotFoundError, match="A snapshot, tag or branch names it, and nothing exp"):
         keep(built.table, 1)
     assert read_store(built.file_io, "memory:/") == before
+
+
+def test_the_copies_of_an_expiry_stay_that_deletes_their_snapshots_at_this_moment() -> None:
+    built = build_table(UNAWARE, STEPS)
+    paths, file_io = built.table.parts().paths, built.file_io
+    for number in (1, 2):
+        file_io.write(paths.expired_snapshot(number), file_io.read(paths.snapshot(number)))
+    meeting = Meeting(built, "read", "/.lakebed-expired-2")
+    meeting.other = lambda: [file_io.delete(paths.snapshot(number)) for number in (1, 2)]
+    with suppress(NotFoundError):
+        keep(reopen(built.table, meeting), 100)
+    assert meeting.at == ("", "")
+    assert all(file_io.exists(paths.expired_snapshot(number)) for number in (1, 2))
+    keep(built.table, 3)
+    assert lacking_and_unneeded(built.table) == NOTHING
+
+
+def test_a_tag_keeps_its_files_when_only_the_copy_of_its_own_snapshot_is_left() -> None:
+    built = build_table(UNAWARE, STEPS)
+    paths, tagged = built.table.parts().paths, {}
+    for number in (1, 2):
+        put_tag(built.table, f"t{number}", number)
+        tagged[f"t{number}"] = rows_at(built.table, tag=f"t{number}")
+    copy = built.file_io.read(paths.snapshot(1))
+    keep(built.table, 4)
+    built.file_io.write(paths.expired_snapshot(1), copy)
+    keep(built.table, 2)
+    assert {name: rows_at(built.table, tag=name) for name in tagged} == tagged
+    assert lacking_and_unneeded(built.table) == NOTHING
 
 
 DAMAGES = [damage_tag, damage_consumer, damage_branch, damage_kept_manifest, damage_changes]

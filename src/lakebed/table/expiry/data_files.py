@@ -87,14 +87,16 @@ class Expired:
     def tags_among(self, tags: Sequence[Snapshot]) -> list[Snapshot]:
         """The tags that may need what goes: the newest before the end of each file.
 
-        What a tag of a snapshot from `end` on needs, `end` needs too, or nobody deleted it yet.
+        What a tag of a snapshot from `end` on needs, `end` needs too, or nobody deleted it yet. A
+        file may also end in a snapshot that is gone with all that would tell so.
 
         Args:
             tags: What the tags of its history name, ascending.
         """
         ids = [each.id for each in tags]
-        ends = (*self.changelogs, *self.all, self.end)
-        places = {bisect_left(ids, each.id) - 1 for each in ends}
+        gone = [each.id for each in (*self.changelogs, *self.all)]
+        ends = {*gone, *(each + 1 for each in gone), self.end.id}
+        places = {bisect_left(ids, each) - 1 for each in ends}
         return [tags[place] for place in sorted(places) if place >= 0]
 
 

@@ -130,7 +130,7 @@ def _expiring_count(
 
 def _expired(parts: TableParts, listing: _Listing, count: int, *, spread: Spread) -> Expired:
     ids = listing.ids
-    _drop_idle_copies(parts, [each for each in listing.copies if each >= ids[0]])
+    _drop_idle_copies(parts, listing)
     copies = ExpiredCopies(parts.file_io, parts.paths)
     leftover = (copies.find(each) for each in listing.copies if each < ids[0])
     *expiring, end = spread(parts.snapshots.load, ids[: count + 1])
@@ -142,14 +142,18 @@ def _expired(parts: TableParts, listing: _Listing, count: int, *, spread: Spread
     )
 
 
-def _drop_idle_copies(parts: TableParts, ids: Sequence[int]) -> None:
-    """Deletes copies of snapshots that are there, but for those of an expiry that goes on now.
+def _drop_idle_copies(parts: TableParts, listing: _Listing) -> None:
+    """Deletes copies of snapshots that were rolled back; others may have their ids.
 
-    A rollback may give their ids to others.
+    Those of an expiry that goes on now stay, whether it has deleted the snapshots yet or not.
     """
     copies = ExpiredCopies(parts.file_io, parts.paths)
-    for snapshot_id in ids:
-        if copies.find(snapshot_id) != parts.snapshots.find(snapshot_id):
+    for snapshot_id in listing.copies:
+        if snapshot_id < listing.ids[0]:
+            continue
+        copy, present = copies.find(snapshot_id), parts.snapshots.find(snapshot_id)
+        is_above = snapshot_id > listing.ids[-1]
+        if copy != present and (is_above or present is not None):
             parts.file_io.delete(parts.paths.expired_snapshot(snapshot_id))
 
 
