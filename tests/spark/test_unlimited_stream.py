@@ -1,6 +1,5 @@
 """How far a micro-batch goes where Spark does not say where it begins (PySpark 4.1)."""
 
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from lakebed.spark.stream_reader import Offset, StreamPart
 from lakebed.spark.stream_tables import check_version
 from lakebed.spark.unlimited_stream_reader import UnlimitedStreamReader
 from lakebed.table.table import Table
+from support.watermarks import put_watermark
 
 _COLUMNS = StructType().add("k", IntegerType())
 
@@ -33,13 +33,6 @@ def made(path: Path, **options: str) -> Table:
 def append(table: Table, *keys: int) -> None:
     for key in keys:
         table.append(pa.table({"k": pa.array([key], pa.int32())}))
-
-
-def mark(table: Table, snapshot_id: int, watermark: int) -> None:
-    """Gives a snapshot a watermark, as Flink does."""
-    path = f"{table.location}/snapshot/snapshot-{snapshot_id}"
-    marked = {**json.loads(table.file_io.read(path)), "watermark": watermark}
-    table.file_io.write(path, json.dumps(marked).encode())
 
 
 def reader(table: Table, **options: str) -> UnlimitedStreamReader:
@@ -66,8 +59,8 @@ def test_micro_batches_read_all_there_is_once(table: Table) -> None:
 
 def test_the_stream_ends_before_the_first_snapshot_beyond_its_watermark(table: Table) -> None:
     append(table, 1, 2, 3)
-    for snapshot_id, watermark in ((1, 10), (2, 20), (3, 30)):
-        mark(table, snapshot_id, watermark)
+    for snapshot, watermark in zip(table.snapshots(), (10, 20, 30), strict=True):
+        put_watermark(table, snapshot, watermark)
     stream = reader(table, **{"scan.snapshot-id": "1", "scan.bounded.watermark": "20"})
     start, end = stream.initialOffset(), stream.latestOffset()
     assert keys(stream, start, end) == [1, 2]

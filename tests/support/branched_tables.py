@@ -7,7 +7,7 @@ import pyarrow as pa
 from lakebed.table.branches import branch_table
 from lakebed.table.table import Table
 from support.expiring_tables import NOTHING, ids_of, rows_at
-from support.needed_files import lacking_and_unneeded
+from support.needed_files import lacking_and_unneeded, put_tag
 from support.store_listing import list_files
 from support.table_builder import BuiltTable, Row
 
@@ -33,6 +33,13 @@ def opened(built: BuiltTable, name: str) -> BuiltTable:
     """A branch as a table of its own that goes on from where the table is."""
     table = branch_table(built.table, name)
     return BuiltTable(built.shape, table, built.file_io, list(built.rows), dict(built.past))
+
+
+def forked(built: BuiltTable, snapshot_id: int) -> BuiltTable:
+    """The branch `dev`, made of a tag `fork` of a snapshot, as `opened`."""
+    put_tag(built.table, "fork", snapshot_id)
+    built.table.create_branch("dev", "fork")
+    return opened(built, "dev")
 
 
 def add_column(table: Table, name: str) -> Table:

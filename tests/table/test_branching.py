@@ -16,6 +16,7 @@ from support.branched_tables import (
     arrow,
     branch_names,
     check_no_traces,
+    forked,
     opened,
     past_of,
     tag_names,
@@ -40,9 +41,7 @@ from support.table_builder import build_table, sorted_rows
 def test_a_branch_of_a_tag_starts_there_and_goes_its_own_way(name: str) -> None:
     built = build_table(SHAPES[name], STEPS[:2])
     middle = ids_of(built.table)[-1]
-    put_tag(built.table, "fork", middle)
-    built.table.create_branch("dev", "fork")
-    branch = opened(built, "dev")
+    branch = forked(built, middle)
     assert ids_of(branch.table) == [middle]
     assert tag_names(branch.table) == ["fork"]
     assert rows_at(branch.table) == rows_at(built.table)
@@ -92,9 +91,7 @@ def test_a_branch_has_the_schemas_up_to_that_of_its_tag() -> None:
 
 def test_a_branch_can_be_made_of_a_tag_of_a_branch() -> None:
     built = build_table(KEYED, STEPS[:1])
-    put_tag(built.table, "fork", 1)
-    built.table.create_branch("dev", "fork")
-    branch = opened(built, "dev")
+    branch = forked(built, 1)
     branch.take(STEPS[1])
     put_tag(branch.table, "inner", ids_of(branch.table)[-1])
     branch.table.create_branch("inner", "inner")

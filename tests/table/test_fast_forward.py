@@ -15,6 +15,7 @@ from support.branched_tables import (
     add_column,
     arrow,
     check_no_traces,
+    forked,
     opened,
     past_of,
     tag_names,
@@ -39,10 +40,8 @@ from support.table_builder import BuiltTable, build_table, sorted_rows
 def test_a_table_takes_over_the_history_of_a_branch(name: str, more: int) -> None:
     built = build_table(SHAPES[name], STEPS[:2])
     fork = ids_of(built.table)[-1]
-    put_tag(built.table, "fork", fork)
     put_tag(built.table, "first", 1)
-    built.table.create_branch("dev", "fork")
-    branch = opened(built, "dev")
+    branch = forked(built, fork)
     for step in STEPS[2 : 2 + more]:
         built.take(step)
     if more:
@@ -122,9 +121,7 @@ def test_a_table_takes_over_a_branch_where_both_expired(keeps_branch: bool) -> N
 @pytest.mark.parametrize("kept", [1, 2])
 def test_a_table_takes_over_a_branch_to_which_nothing_of_its_history_leads(kept: int) -> None:
     built = build_table(MARKED, STEPS[:1])
-    put_tag(built.table, "fork", 1)
-    built.table.create_branch("dev", "fork")
-    branch = opened(built, "dev")
+    branch = forked(built, 1)
     for step in STEPS[1:4]:
         built.take(step)
     put_tag(built.table, "mine", 2)
@@ -233,9 +230,7 @@ def test_a_branch_takes_over_another_one() -> None:
 def test_a_tag_of_the_branch_replaces_one_of_its_name() -> None:
     built = build_table(UNAWARE, STEPS[:2])
     put_tag(built.table, "t", 1)
-    put_tag(built.table, "fork", 2)
-    built.table.create_branch("dev", "fork")
-    branch = opened(built, "dev")
+    branch = forked(built, 2)
     branch.take(STEPS[5])
     put_tag(branch.table, "t", 3)
     built.table.fast_forward("dev")
@@ -247,9 +242,7 @@ def test_a_tag_of_the_branch_replaces_one_of_its_name() -> None:
 
 def test_tags_of_commits_and_rollbacks_stay_where_they_are() -> None:
     built = build_table(UNAWARE, STEPS[:2])
-    put_tag(built.table, "fork", 1)
-    built.table.create_branch("dev", "fork")
-    branch = opened(built, "dev")
+    branch = forked(built, 1)
     branch.take(STEPS[5])
     put_tag(built.table, f"{COMMIT_TAG_PREFIX}own", 2)
     put_tag(branch.table, f"{COMMIT_TAG_PREFIX}theirs", 2)

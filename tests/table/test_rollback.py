@@ -35,6 +35,7 @@ from support.expiring_tables import (
 from support.needed_files import lacking_and_unneeded, put_branch, put_tag
 from support.store_listing import read_store
 from support.table_builder import BuiltTable, Step, build_table, sorted_rows
+from support.watermarks import put_watermark
 
 WRITES = tuple(Step("write", (number,)) for number in range(6))
 
@@ -165,8 +166,7 @@ def test_a_rollback_to_a_watermark_takes_the_newest_snapshot_up_to_it(
 ) -> None:
     built = build_table(UNAWARE, WRITES)
     for snapshot, value in zip(built.table.snapshots(), watermarks, strict=True):
-        path = built.table.parts().paths.snapshot(snapshot.id)
-        built.file_io.write(path, changed(snapshot, watermark=value).to_json())
+        put_watermark(built.table, snapshot, value)
     if expected is None:
         with pytest.raises(NotFoundError, match="up to the watermark 9"):
             built.table.rollback_to_watermark(watermark)

@@ -1,6 +1,5 @@
 """A table as a stream in process: what is there, then each change, in order and once."""
 
-import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +14,7 @@ from lakebed.format.schema_definition import schema
 from lakebed.storage.memory import MemoryFileIO
 from lakebed.table.table import Table
 from support.effects import EPOCH_MS, fixed_effects, open_catalog
+from support.watermarks import put_watermark
 
 ROWS = schema([("k", "INT NOT NULL"), ("v", "INT")])
 KEYED = {"bucket": "2", "num-sorted-run.compaction-trigger": "100"}
@@ -284,9 +284,7 @@ def test_a_stream_ends_before_its_watermark() -> None:
     for watermark in (10, 20, 30):
         snapshot = table.append(rows((1, watermark)))
         assert snapshot is not None
-        path = f"{table.location}/snapshot/snapshot-{snapshot.id}"
-        marked = {**json.loads(table.file_io.read(path)), "watermark": watermark}
-        table.file_io.write(path, json.dumps(marked).encode())
+        put_watermark(table, snapshot, watermark)
     stream = table.stream(1, options={"scan.bounded.watermark": 20})
     assert [v for _, _, v in told(stream)] == [10, 20]
 

@@ -14,11 +14,10 @@ _OVERWRITES, _APPENDED = "streaming-read-overwrite", "streaming-read-append-over
 _BYTES, _FILES = "read.stream.maxBytesPerTrigger", "read.stream.maxFilesPerTrigger"
 _ROWS, _LEAST = "read.stream.maxRowsPerTrigger", "read.stream.minRowsPerTrigger"
 _WAIT = "read.stream.maxTriggerDelayMs"
-LIMITS = (_BYTES, _FILES, _ROWS, _LEAST, _WAIT)
-"""The options that limit a micro-batch."""
-BY_START = (*LIMITS, _DELAY)
-"""The options that hold where it is known where a micro-batch begins."""
-_KEYS = (_CONSUMER, _IGNORES, _INTERVAL, _DELAY, _WATERMARK, _OVERWRITES, _APPENDED, *LIMITS)
+_LIMITS = (_BYTES, _FILES, _ROWS, _LEAST, _WAIT)
+BY_START = (*_LIMITS, _DELAY)
+"""The options that end a micro-batch sooner, which needs to know where it begins."""
+_KEYS = (_CONSUMER, _IGNORES, _INTERVAL, _DELAY, _WATERMARK, _OVERWRITES, _APPENDED, *_LIMITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +64,7 @@ class StreamOptions:
                 `read.stream.minRowsPerTrigger` and `read.stream.maxTriggerDelayMs` alone.
         """
         values = TABLE_OPTIONS.held(texts, _KEYS)
-        for key in LIMITS:
+        for key in _LIMITS:
             if values[key] is not None and values[key] < 1:
                 raise InvalidArgumentError(f"option {key!r} is {values[key]}; give 1 or more")
         if (values[_LEAST] is None) is not (values[_WAIT] is None):
@@ -89,4 +88,4 @@ class StreamOptions:
     def limits(self) -> tuple[str, ...]:
         """The keys of those options that limit a micro-batch, of which some are given."""
         held = (self.max_bytes, self.max_files, self.max_rows, self.min_rows, self.max_wait_ms)
-        return tuple(key for key, value in zip(LIMITS, held, strict=True) if value is not None)
+        return tuple(key for key, value in zip(_LIMITS, held, strict=True) if value is not None)

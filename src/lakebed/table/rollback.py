@@ -6,12 +6,7 @@ from datetime import datetime
 from lakebed.errors import InvalidArgumentError, NotFoundError
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.tag import Tag
-from lakebed.table.history_changes.roll_back import (
-    WITHDRAWN,
-    roll_back,
-    rollback_to,
-    withdraw_begun,
-)
+from lakebed.table.history_changes.roll_back import roll_back, rollback_to, withdrawn
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.parts import TableParts
 from lakebed.table.reading.time_travel import epoch_ms
@@ -119,14 +114,11 @@ def _nothing_as_old(what: str, value: object) -> NotFoundError:
 def _to_snapshot(parts: TableParts, snapshot_id: int) -> Snapshot:
     try:
         target = parts.snapshots.load(snapshot_id)
-    except NotFoundError:
-        tags = Tags(parts.file_io, parts.paths)
-        for tag in map(tags.find, tags.list_names()):
-            if tag is not None and tag.is_settled and tag.snapshot.id == snapshot_id:
-                return _to_tag(parts, tag)
-        if not withdraw_begun(parts, rollback_to(snapshot_id)):
-            raise
-        raise NotFoundError("snapshot", str(snapshot_id), hint=WITHDRAWN) from None
+    except NotFoundError as error:
+        named = Tags(parts.file_io, parts.paths).of_snapshot(snapshot_id)
+        if named:
+            return _to_tag(parts, named[0])
+        raise withdrawn(parts, rollback_to(snapshot_id), error) from None
     roll_back(parts, target)
     return target
 

@@ -126,7 +126,9 @@ def unneeded_data_files(reader: MetadataReader, expired: Expired, holders: Holde
 def changelog_files(reader: MetadataReader, manifests: Iterable[str]) -> set[str]:
     """Paths of the changelog files that manifests add, and of what lies beside them."""
     tables = reader.spread(partial(reader.entries, columns=FILE_COLUMNS), manifests)
-    return set(python_values(_added(reader.parts, tables)["path"]))
+    entries = pa.concat_tables([entry_schema(FILE_COLUMNS).empty_table(), *tables])
+    added = entries.filter(pc.equal(entries["kind"], int(FileKind.ADD)))
+    return set(python_values(file_paths(reader.parts, added)["path"]))
 
 
 def _turns(reader: MetadataReader, expired: Expired) -> tuple[list[pa.Table], bool]:
@@ -188,8 +190,3 @@ def _holding(expired: Expired, holders: Holders) -> tuple[list[Snapshot], list[S
         live += [*(run[0] for run in runs), *branch.tags]
         added += [each for run in runs for each in run[1:]]
     return live, added
-
-
-def _added(parts: TableParts, tables: Iterable[pa.Table]) -> pa.Table:
-    entries = pa.concat_tables([entry_schema(FILE_COLUMNS).empty_table(), *tables])
-    return file_paths(parts, entries.filter(pc.equal(entries["kind"], int(FileKind.ADD))))

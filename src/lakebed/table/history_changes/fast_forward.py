@@ -30,7 +30,6 @@ from lakebed.errors import (
     CommitConflictError,
     InvalidArgumentError,
     InvalidTableError,
-    NotFoundError,
 )
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_lineage import is_after, runs_of
@@ -41,12 +40,7 @@ from lakebed.table.history_changes.copying import (
     release_after,
     snapshot_bytes,
 )
-from lakebed.table.history_changes.roll_back import (
-    WITHDRAWN,
-    check_no_copies,
-    remove_above,
-    withdraw_begun,
-)
+from lakebed.table.history_changes.roll_back import check_no_copies, remove_above, withdrawn
 from lakebed.table.metadata.branches import Branches, check_branch_name
 from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.tags import Tags
@@ -76,9 +70,7 @@ def fast_forward(parts: TableParts, name: str) -> None:
         raise InvalidArgumentError(f"branch {name!r} is the one that is open")
     branches = Branches(parts.file_io, parts.paths)
     if branches.find_schema(name) is None:
-        if withdraw_begun(parts, _operation(name)):
-            raise NotFoundError("branch", name, hint=WITHDRAWN)
-        raise branches.missing(name)
+        raise withdrawn(parts, _operation(name), branches.missing(name))
     source = replace(parts, paths=parts.paths.of_branch(name))
     runs: list[Sequence[Snapshot]] = []
     for _ in range(_TRIES_MAX):
@@ -296,6 +288,5 @@ def _follows(snapshot: Snapshot, before: Snapshot, *, untold: bool) -> bool:
 
 def _tags(parts: TableParts) -> dict[str, Tag]:
     """The tags of a branch; those by which others hold files while they work are not its own."""
-    tags = Tags(parts.file_io, parts.paths)
-    found = ((name, tags.find(name)) for name in tags.list_names())
-    return {name: tag for name, tag in found if tag is not None and tag.is_settled}
+    found = Tags(parts.file_io, parts.paths).load_all()
+    return {tag.name: tag for tag in found if tag.is_settled}

@@ -50,9 +50,6 @@ from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.parts import TableParts
 
-WITHDRAWN = "What broke off had changed nothing, and is taken back; commits go on"
-"""The hint where an operation was done again whose aim is gone."""
-
 
 def roll_back(parts: TableParts, target: Snapshot, *, tag: str | None = None) -> None:
     """Makes a snapshot the newest one again.
@@ -155,7 +152,7 @@ def _withdraw(parts: TableParts, own_tag: str, marker: HistoryMarker) -> None:
         marker.remove()
 
 
-def withdraw_begun(parts: TableParts, operation: str) -> bool:
+def withdrawn(parts: TableParts, operation: str, missing: NotFoundError) -> NotFoundError:
     """Takes back what broke off before it changed anything, and whose aim is gone since.
 
     It could not be done again, and nobody could commit any more.
@@ -163,21 +160,23 @@ def withdraw_begun(parts: TableParts, operation: str) -> bool:
     Args:
         parts: The table, or one of its branches.
         operation: What the marker says.
+        missing: The error that the aim is gone.
 
     Returns:
-        Whether there was such.
+        That error, which says so where something was taken back.
 
     Raises:
         StorageError: The store failed; the same call goes on.
     """
     marker = HistoryMarker(parts.file_io, parts.paths)
     if not marker.is_begun(operation):
-        return False
+        return missing
     for name in Tags(parts.file_io, parts.paths).list_names():
         if rollback_id_of(name) is not None:
             parts.file_io.delete(parts.paths.tag(name))
     marker.remove()
-    return True
+    hint = "What broke off had changed nothing, and is taken back; commits go on"
+    return NotFoundError(missing.kind, missing.name, hint=hint)
 
 
 def check_no_copies(parts: TableParts, target: Snapshot) -> None:
@@ -262,9 +261,10 @@ class _Above:
             return [each for each in ids if each > snapshot_id]
 
         snapshot_ids = later(stored.list_ids())
-        tags = [tag for tag in map(named.find, named.list_names()) if tag is not None]
         # Those of commits hold what they are about to put again.
-        tags = [tag for tag in tags if tag.snapshot.id > tags_above and not tag.is_of_commit]
+        tags = [
+            tag for tag in named.load_all() if tag.snapshot.id > tags_above and not tag.is_of_commit
+        ]
         changelog_ids = later(changelogs.list_ids())
         copies = later(ExpiredCopies(file_io, paths).list_ids())
         return cls(

@@ -51,6 +51,23 @@ class Tags:
         )
         return sorted(name for name in found if name is not None)
 
+    def load_all(self) -> list[Tag]:
+        """The tags in order of their names, but those that are deleted meanwhile.
+
+        Raises:
+            CorruptTableError: One cannot be read.
+        """
+        return [each for each in map(self.find, self.list_names()) if each is not None]
+
+    def of_snapshot(self, snapshot_id: int) -> list[Tag]:
+        """The tags of what is or was the snapshot of an id, in order of their names.
+
+        Raises:
+            CorruptTableError: A tag cannot be read.
+        """
+        settled = (each for each in self.load_all() if each.is_settled)
+        return [each for each in settled if each.snapshot.id == snapshot_id]
+
     def _names_hint(self, name: str) -> str:
         names = self.list_names()
         if not names:

@@ -69,8 +69,7 @@ _TAG_SCHEMA = system_schema(
 
 
 def _tag_rows(view: MetadataView, _: Collection[str]) -> pa.Table:
-    tags = Tags(view.parts.file_io, view.parts.paths)
-    found = [each for each in map(tags.find, tags.list_names()) if each is not None]
+    found = Tags(view.parts.file_io, view.parts.paths).load_all()
     snapshots = [tag.snapshot for tag in found]
     columns: dict[str, object] = {
         "tag_name": [tag.name for tag in found],

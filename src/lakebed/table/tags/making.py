@@ -78,8 +78,7 @@ class TagSource:
         snapshot = parts.snapshots.find(snapshot_id)
         if snapshot is not None:
             return cls(snapshot=snapshot)
-        tags = (each for each in all_tags(parts) if each.is_settled)
-        named = [each for each in tags if each.snapshot.id == snapshot_id]
+        named = Tags(parts.file_io, parts.paths).of_snapshot(snapshot_id)
         if not named:
             return cls(snapshot=parts.snapshots.load(snapshot_id))
         return cls.of_tags(named)
@@ -107,8 +106,7 @@ def all_tags(parts: TableParts) -> list[Tag]:
     Raises:
         CorruptTableError: One cannot be read.
     """
-    tags = Tags(parts.file_io, parts.paths)
-    return [each for each in map(tags.find, tags.list_names()) if each is not None]
+    return Tags(parts.file_io, parts.paths).load_all()
 
 
 def create_tag(
