@@ -183,6 +183,37 @@ def test_a_time_is_where_the_changes_from_then_on_begin() -> None:
         assert [v for _, _, v in told(table.stream(until="latest", options=options))] == expected
 
 
+FILE_TIMES = ["scan.file-creation-time-millis", "scan.creation-time-millis"]
+
+
+@pytest.mark.parametrize("option", FILE_TIMES)
+def test_where_older_snapshots_expired_a_time_chooses_files_of_the_newest(option: str) -> None:
+    table = append_only()
+    for value in (10, 20, 30):
+        table.append(rows((1, value)))
+    after_second = table.snapshots()[1].time_millis + 1
+    table.expire_snapshots(retain_max=1, retain_min=1)
+    options = {option: str(after_second)}
+    following = table.following(options=options)
+    start = following.beginning.find()
+    assert [v for _, _, v in told(table.stream(until="latest", options=options))] == [30]
+    table.append(rows((1, 40)))
+    step = following.next_step(start)
+    assert step is not None
+    assert (step.snapshot.id, step.is_full, len(step.splits)) == (3, True, 1)
+
+
+def test_a_time_of_files_wants_the_newest_snapshot_where_older_ones_are_there_too() -> None:
+    table = append_only()
+    for value in (10, 20, 30):
+        table.append(rows((1, value)))
+    after_second = table.snapshots()[1].time_millis + 1
+    for option, full in zip(FILE_TIMES, (True, False), strict=True):
+        options = {option: str(after_second)}
+        assert table.following(options=options).beginning.find().is_full is full
+        assert [v for _, _, v in told(table.stream(until="latest", options=options))] == [30]
+
+
 def test_a_stream_of_a_table_without_snapshots_waits_for_the_first() -> None:
     table = append_only()
     assert told(table.stream(until="latest")) == []

@@ -106,7 +106,7 @@ class History:
         return SnapshotSource(
             snapshot=snapshot,
             visibility=visibility,
-            created_from_ms=_wall_clock_ms(point.time_ms, self.time_zone),
+            created_from_ms=wall_clock_ms(point.time_ms, self.time_zone),
         )
 
     def _first_from(self, time_ms: int) -> Snapshot | None:
@@ -269,7 +269,7 @@ def _is_compacted(snapshot: Snapshot, point: NewestCompacted) -> bool:
     return identifier % point.delta_commits == 0 or identifier == _COMMIT_IDENTIFIER_MAX
 
 
-def _wall_clock_ms(time_ms: int, time_zone: tzinfo) -> int:
+def wall_clock_ms(time_ms: int, time_zone: tzinfo) -> int:
     """What the local wall clock shows at a time, as if it were UTC (format.md 7)."""
     offset = datetime.fromtimestamp(time_ms / 1000, time_zone).utcoffset()
     return time_ms + (round(offset.total_seconds() * 1000) if offset else 0)

@@ -1,11 +1,14 @@
 """Where does a stream begin (features.md 17: scan modes)?
 
-    latest-full (default)   the newest snapshot, then what comes
-    latest                  what comes from now on
-    compacted-full          the newest snapshot of a compaction, then what comes
-    from-snapshot           the changes of a snapshot, and what comes
-    from-snapshot-full      a snapshot, then what comes
-    from-timestamp          what came from a time on
+    latest-full (default)     the newest snapshot, then what comes
+    latest                    what comes from now on
+    compacted-full            the newest snapshot of a compaction, then what comes
+    from-snapshot             the changes of a snapshot, and what comes
+    from-snapshot-full        a snapshot, then what comes
+    from-timestamp            what came from a time on
+    from-file-creation-time   the newest snapshot's files from a time on, then what comes
+    from-creation-timestamp   what came from a time on; as from-file-creation-time where no
+                              snapshot is older, so that nobody knows what came when
 
 A consumer that is known goes on where it was, whatever is said.
 """
@@ -19,10 +22,13 @@ from lakebed.options.choices import ScanMode
 from lakebed.options.values import parse_member
 from lakebed.table.metadata.consumers import Consumers
 from lakebed.table.parts import TableParts
+from lakebed.table.planning.visibility import Visibility
+from lakebed.table.reading.history import wall_clock_ms
 from lakebed.table.reading.scan_point import (
     CreationPoint,
     Newest,
     NewestCompacted,
+    ScanPoint,
     SnapshotPoint,
     TimePoint,
 )
@@ -74,11 +80,31 @@ class Beginning:
         # What expired under a consumer is an error of the first step, and no gap.
         return None if next_id is None else Position(snapshot_id=next_id)
 
-    def _chosen(self) -> Position:
-        parts, history = self.parts, self.parts.history
-        chosen = find_scan_point(
-            {}, self.given, stored=parts.schema.options, time_zone=parts.session.time_zone
+    def whole(self, snapshot: Snapshot, visibility: Visibility) -> SnapshotSource:
+        """What is read of a snapshot that the stream begins with.
+
+        Args:
+            snapshot: The snapshot.
+            visibility: Which levels the stream sees of it.
+        """
+        point = self._point().point
+        since_ms = (
+            wall_clock_ms(point.time_ms, self.parts.session.time_zone)
+            if isinstance(point, CreationPoint)
+            else None
         )
+        return SnapshotSource(snapshot=snapshot, visibility=visibility, created_from_ms=since_ms)
+
+    def _point(self) -> ScanPoint:
+        return find_scan_point(
+            {},
+            self.given,
+            stored=self.parts.schema.options,
+            time_zone=self.parts.session.time_zone,
+        )
+
+    def _chosen(self) -> Position:
+        parts, history, chosen = self.parts, self.parts.history, self._point()
         mode = parse_member(parts.texts.get(_MODE, "default"), _MODE, of=ScanMode)
         match chosen.point:
             case Newest() if mode is ScanMode.LATEST:
@@ -94,13 +120,19 @@ class Beginning:
                 return _whole(history.snapshots.load(max(snapshot_id, earliest)))
             case SnapshotPoint(snapshot_id):
                 return self._from(snapshot_id)
-            case TimePoint(time_ms) | CreationPoint(time_ms, files_only=False):
+            case TimePoint(time_ms):
                 return self._since(time_ms)
+            case CreationPoint(time_ms, files_only):
+                before = history.snapshots.at_or_before(time_ms - 1)
+                if files_only or before is None:
+                    return _whole(history.snapshots.latest())
+                return self._from(before.id + 1)
             case other:
                 raise InvalidArgumentError(
                     f"a stream cannot begin at {other}: give scan.snapshot-id, a timestamp, or "
                     f"{_MODE!r} = latest-full, latest, compacted-full, from-snapshot, "
-                    "from-snapshot-full or from-timestamp"
+                    "from-snapshot-full, from-timestamp, from-creation-timestamp or "
+                    "from-file-creation-time"
                 )
 
     def _from(self, snapshot_id: int) -> Position:

@@ -308,9 +308,7 @@ class Following:
     def _source(self, snapshot: Snapshot, *, is_full: bool) -> ScanSource | None:
         producer = self.parts.options.changelog_producer
         if is_full:
-            return SnapshotSource(
-                snapshot=snapshot, visibility=_LEVELS.get(producer, Visibility.BATCH)
-            )
+            return self.beginning.whole(snapshot, _LEVELS.get(producer, Visibility.BATCH))
         if snapshot.commit_kind is CommitKind.OVERWRITE:
             return self._overwrite(snapshot) if self.options.reads_overwrites else None
         if producer is not ChangelogProducer.NONE:
