@@ -195,7 +195,7 @@ STAGES = (
         name="planted-bugs",
         command=(
             *(PYTHON, "-m", "tools.proof_stages", "planted-bugs", "--sample"),
-            *("--seeds", "19", "--seconds", "300", "--from-seed", "1"),
+            *("--seeds", "20", "--seconds", "300", "--from-seed", "1"),
         ),
         share_seconds=35,
     ),

@@ -296,6 +296,8 @@ class Journal:
         snapshot_id = snapshot_id_of(path.rpartition("/")[2])
         record = self._branches[branch].pop(snapshot_id or 0)
         intent = self._intents[process.actor]
+        if intent.removes == "rolled back" and branch == MAIN_BRANCH and not self.rewriting:
+            self.violated(f"{process.actor} deleted {record}, when another call had ended it all")
         if record in intent.records or (record.is_adrift and not intent.removes):
             self._refer_no_more(path, record, fate="taken back")
         elif intent.removes in {"rolled back", "branch"} or self._goes_with_base(record, intent):

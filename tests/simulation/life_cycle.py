@@ -8,6 +8,10 @@ from simulation.actors import Actor, Writer
 from simulation.records import Intent
 from simulation.world import World
 
+_ROLLBACK = "rollback to snapshot "
+_LOOKS = 50
+_LOOKS_EACH_MS = 20
+
 
 class Tagger(Actor):
     """Makes tags of snapshots, and deletes some of its own again."""
@@ -50,8 +54,11 @@ class Rollbacker(Actor):
             return
         if self._target not in ids and not self.has_to_go_on:
             self._target = self.process.chance.choice(ids[-3:])
-        target = self._target
-        self._is_gone = target not in ids
+        self._roll_back(self._target)
+
+    def _roll_back(self, target: int | None) -> None:
+        self._target = target
+        self._is_gone = target not in [each.id for each in self.table.snapshots()]
         intent = Intent(what=f"{self.name} rolls back to {target}", removes="rolled back")
         if self.ask(intent, lambda: self.table.rollback(snapshot=target)):
             self._target = None
@@ -64,7 +71,21 @@ class Rollbacker(Actor):
     @property
     def has_to_go_on(self) -> bool:
         """Whether a rollback of it broke off."""
-        return self.world.journal.rewriting == f"rollback to snapshot {self._target}"
+        return self.world.journal.rewriting == f"{_ROLLBACK}{self._target}"
+
+
+class Repeater(Rollbacker):
+    """Takes whoever rolls back for dead, and does the same."""
+
+    def act(self) -> None:
+        """One rollback, where one is under way."""
+        for _ in range(_LOOKS):
+            if (self.world.journal.rewriting or "").startswith(_ROLLBACK):
+                break
+            self.process.take_turn(sleeps_ms=_LOOKS_EACH_MS)
+        operation = self.world.journal.rewriting or ""
+        if operation.startswith(_ROLLBACK):
+            self._roll_back(int(operation.removeprefix(_ROLLBACK)))
 
 
 class Brancher(Writer):

@@ -20,6 +20,7 @@ from lakebed.table.expiry.cleaning import Cleaning, delete_files
 from lakebed.table.expiry.data_files import Expired
 from lakebed.table.expiry.holders import Holders
 from lakebed.table.expiry.metadata_files import MetadataReader
+from lakebed.table.history_changes.claim import HistoryClaim
 from lakebed.table.history_changes.roll_back import _Above
 from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.partitions import PartitionsAmong
@@ -173,6 +174,11 @@ def commits_beside_a_rollback() -> AbstractContextManager[None]:
     return _replaced(commit, "HistoryMarker", Blind)
 
 
+def rollback_that_does_not_stop() -> AbstractContextManager[None]:
+    """Who rolls back does not look whether another call of the same took its place."""
+    return _replaced(HistoryClaim, "check", _accept)
+
+
 def cleaning_of_young_files() -> AbstractContextManager[None]:
     """Files go that are about to be committed."""
     return _replaced(repairs, "oldest_kept_ms", lambda parts, _: parts.session.effects.clock() + 1)
@@ -288,6 +294,7 @@ BUGS = (
     Bug(tag_without_a_look, actors=frozenset({"expirer", "tagger"})),
     Bug(rollback_that_lists_once, actors=frozenset({"rollbacker"})),
     Bug(commits_beside_a_rollback, actors=frozenset({"rollbacker"}), meets_faults=True),
+    Bug(rollback_that_does_not_stop, actors=frozenset({"rollbacker", "repeater"})),
     Bug(cleaning_of_young_files, actors=frozenset({"cleaner"})),
     Bug(cleaning_of_one_snapshot, actors=frozenset({"cleaner", "tagger"})),
 )

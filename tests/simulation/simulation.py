@@ -8,7 +8,7 @@ from simulation.actors import Actor, Compactor, Expirer, Reader, Stream, Writer
 from simulation.audit import audit
 from simulation.decoding import decoded_once
 from simulation.faults import Rates
-from simulation.life_cycle import Brancher, Cleaner, Rollbacker, Tagger
+from simulation.life_cycle import Brancher, Cleaner, Repeater, Rollbacker, Tagger
 from simulation.models import KINDS, Kind
 from simulation.world import World
 
@@ -23,11 +23,13 @@ class Role:
         actor: What it is.
         share: In which share of the runs.
         count: How many operations it does.
+        meets_pauses: Whether there may be pauses within a call to the store where it takes part.
     """
 
     actor: type[Actor]
     share: float
     count: int
+    meets_pauses: bool = True
 
 
 CAST = {
@@ -41,6 +43,8 @@ CAST = {
     "rollbacker": Role(Rollbacker, 0.25, 2),
     "brancher": Role(Brancher, 0.25, 4),
     "cleaner": Role(Cleaner, 0.3, 3),
+    # Who pauses before it deletes a file cannot see that another call took its place (claim.py).
+    "repeater": Role(Repeater, 0.5, 3, meets_pauses=False),
 }
 """Who may work on a table, by name."""
 
@@ -94,16 +98,16 @@ class Scenario:
     def of(cls, seed: int) -> "Scenario":
         """The scenario of a seed."""
         chance = random.Random(f"{seed}/world")
-        return cls(
-            kind=chance.choice(KINDS),
-            options={
-                "manifest.merge-min-count": chance.choice(["2", "4", "30"]),
-                "write-only": chance.choice(["true", "false"]),
-                "commit.max-retries": chance.choice(["2", "10"]),
-            },
-            rates=_rates(chance),
-            actors=tuple(name for name, each in CAST.items() if chance.random() < each.share),
-        )
+        kind = chance.choice(KINDS)
+        options = {
+            "manifest.merge-min-count": chance.choice(["2", "4", "30"]),
+            "write-only": chance.choice(["true", "false"]),
+            "commit.max-retries": chance.choice(["2", "10"]),
+        }
+        rates = _rates(chance)
+        drawn = [name for name, each in CAST.items() if chance.random() < each.share]
+        actors = tuple(name for name in drawn if CAST[name].meets_pauses or not rates.pause)
+        return cls(kind=kind, options=options, rates=rates, actors=actors)
 
 
 def simulate(seed: int) -> Run:

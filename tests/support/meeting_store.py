@@ -1,4 +1,4 @@
-"""A store in which somebody else comes in between two calls."""
+"""Stores in which somebody else comes in between two calls."""
 
 from collections.abc import Callable
 
@@ -39,3 +39,35 @@ class Meeting(FaultyFileIO):
     def list(self, path: str) -> list[FileStatus]:
         self._meet("list", path)
         return super().list(path)
+
+
+class MeetingAtCall(Meeting):
+    """A store in which somebody else comes in before the n-th call, if it may be met there.
+
+    Attributes:
+        has_met: Whether somebody came.
+        is_over: Whether the n-th call was reached.
+    """
+
+    def __init__(
+        self, built: BuiltTable, number: int, *, is_open: Callable[[str, str], bool]
+    ) -> None:
+        """Wraps the store of a table.
+
+        Args:
+            built: The table.
+            number: Which call, from 1.
+            is_open: Whether somebody may come in before a call of this method and path.
+        """
+        super().__init__(built, "", "")
+        self._is_open = is_open
+        self.has_met = False
+        self.is_over = False
+        self._left = number
+
+    def _meet(self, method: str, path: str) -> None:
+        self._left -= 1
+        self.is_over = self._left <= 0
+        if self._left == 0 and self._is_open(method, path):
+            self.has_met = True
+            self.other()

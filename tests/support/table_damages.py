@@ -12,7 +12,7 @@ from lakebed.format.deletion_vector_write import encode_deletion_vector
 from lakebed.format.hash_index import encode_hashes
 from lakebed.format.index_manifest import DeletionVectorRange, IndexManifestEntry
 from lakebed.format.manifest import ManifestFileMeta
-from lakebed.table.metadata.history_marker import HistoryMarker
+from lakebed.table.history_changes.claim import HistoryClaim
 from support.damaged_tables import Damager, with_file
 from support.needed_files import put_tag
 
@@ -272,7 +272,7 @@ def leave_copy(table: Damager) -> None:
 
 
 def leave_marker(table: Damager) -> None:
-    HistoryMarker(table.parts.file_io, table.parts.paths).put("rollback to snapshot 1")
+    HistoryClaim.of(table.parts, "rollback to snapshot 1").take()
 
 
 def miscount_manifest(table: Damager) -> None:

@@ -16,7 +16,7 @@ from lakebed.errors import (
 from lakebed.format.paths import rollback_tag
 from lakebed.format.tag import COMMIT_TAG_PREFIX
 from lakebed.table.branches import branch_table
-from lakebed.table.metadata.history_marker import HistoryMarker
+from lakebed.table.history_changes.claim import HistoryClaim
 from lakebed.table.table import Table
 from support.branched_tables import check_whole, tag_names
 from support.effects import EPOCH_MS
@@ -206,8 +206,7 @@ def test_a_rollback_to_what_is_not_there_changes_nothing(
 
 def begin(built: BuiltTable, operation: str) -> None:
     """Leaves what an operation leaves that breaks off after its first step."""
-    file_io, paths = built.file_io, built.table.parts().paths
-    HistoryMarker(file_io, paths).put(operation)
+    HistoryClaim.of(built.table.parts(), operation).take()
     with pytest.raises(CommitConflictError, match=f"A {operation} is under way or broke off"):
         built.take(WRITES[0])
 

@@ -34,6 +34,7 @@ from lakebed.errors import (
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_lineage import is_after, runs_of
 from lakebed.format.tag import Tag
+from lakebed.table.history_changes.claim import HistoryClaim
 from lakebed.table.history_changes.copying import (
     present,
     put_same,
@@ -42,7 +43,6 @@ from lakebed.table.history_changes.copying import (
 )
 from lakebed.table.history_changes.roll_back import check_no_copies, remove_above, withdrawn
 from lakebed.table.metadata.branches import Branches, check_branch_name
-from lakebed.table.metadata.history_marker import HistoryMarker
 from lakebed.table.metadata.tags import Tags
 from lakebed.table.parts import TableParts
 
@@ -58,7 +58,8 @@ def fast_forward(parts: TableParts, name: str) -> None:
 
     Raises:
         CommitConflictError: Others wrote to the table all the time, snapshots expire, or the branch
-            lost snapshots meanwhile; what is left is a whole history, and the same call ends it.
+            lost snapshots meanwhile; what is left is a whole history, and the same call ends it. Or
+            it was called again, and that call goes on.
         CorruptTableError: Something that would be replaced cannot be read; nothing was changed.
         InvalidArgumentError: It is the main branch, the one that is open, or has no snapshot.
         InvalidTableError: Older snapshots need schemas that the branch has otherwise; nothing was
@@ -72,12 +73,12 @@ def fast_forward(parts: TableParts, name: str) -> None:
     if branches.find_schema(name) is None:
         raise withdrawn(parts, _operation(name), branches.missing(name))
     source = replace(parts, paths=parts.paths.of_branch(name))
-    runs: list[Sequence[Snapshot]] = []
+    claim, runs = HistoryClaim.of(parts, _operation(name)), list[Sequence[Snapshot]]()
     for _ in range(_TRIES_MAX):
-        takeover = _Takeover.of(parts, source, runs)
-        if takeover.carry_out():
+        if _Takeover.of(parts, source, claim=claim, runs=runs).carry_out():
+            claim.check()
             release_after(parts, runs, done=f"fast-forwarded to branch {name!r}")
-            takeover.marker.remove()
+            claim.end()
             return
     raise CommitConflictError(
         f"{parts.paths.location}: others committed at each of {_TRIES_MAX} tries to fast-forward "
@@ -92,6 +93,7 @@ class _Takeover:
     Attributes:
         parts: The table.
         source: The branch.
+        claim: Of the whole operation.
         line: The snapshots of the branch, ascending.
         base: To which the table is rolled back; None where it has no snapshot.
         kept: The newest snapshot of the table that stays; None where none does.
@@ -101,6 +103,7 @@ class _Takeover:
 
     parts: TableParts
     source: TableParts
+    claim: HistoryClaim
     line: Sequence[Snapshot]
     base: Snapshot | None
     kept: Snapshot | None
@@ -109,7 +112,12 @@ class _Takeover:
 
     @classmethod
     def of(
-        cls, parts: TableParts, source: TableParts, runs: list[Sequence[Snapshot]]
+        cls,
+        parts: TableParts,
+        source: TableParts,
+        *,
+        claim: HistoryClaim,
+        runs: list[Sequence[Snapshot]],
     ) -> "_Takeover":
         line = present(map(source.snapshots.find, source.snapshots.list_ids()))
         if not line:
@@ -129,6 +137,7 @@ class _Takeover:
         return cls(
             parts=parts,
             source=source,
+            claim=claim,
             line=line,
             base=base,
             kept=kept,
@@ -149,7 +158,7 @@ class _Takeover:
             removed = remove_above(
                 self.parts,
                 self.base,
-                operation=self._operation,
+                claim=self.claim,
                 tags_above=max(self.base.id, first.id - 1),
             )
             self.runs.extend(removed)
@@ -170,24 +179,15 @@ class _Takeover:
         Raises:
             CommitConflictError: Snapshots expire now.
         """
-        if self.marker.put(self._operation):
+        if self.claim.take():
             return
         try:
             if self.base is not None:
                 check_no_copies(self.parts, self.base)
         except CommitConflictError:
-            self.marker.remove()
+            self.claim.end()
             raise
-        self.marker.confirm(self._operation)
-
-    @property
-    def marker(self) -> HistoryMarker:
-        """Says that it is under way, until it has ended."""
-        return HistoryMarker(self.parts.file_io, self.parts.paths)
-
-    @property
-    def _operation(self) -> str:
-        return _operation(self.source.paths.branch)
+        self.claim.confirm()
 
     def _changed_schemas(self) -> list[int]:
         """Ids of schemas of the table that the branch has otherwise or not at all, ascending.
@@ -214,11 +214,12 @@ class _Takeover:
         theirs = self.source.schemas.list_ids()
         for schema_id in reversed(changed):
             if schema_id not in theirs:
-                file_io.delete(self.parts.paths.schema(schema_id))
+                self.claim.delete(self.parts.paths.schema(schema_id))
         there = set(self.parts.schemas.list_ids()) - set(changed)
         for schema_id in theirs:
             if schema_id not in there:
                 data = file_io.read(self.source.paths.schema(schema_id))
+                self.claim.check()
                 file_io.write(self.parts.paths.schema(schema_id), data)
 
     def _put(self, snapshot: Snapshot) -> bool:
@@ -228,6 +229,7 @@ class _Takeover:
         if stored == snapshot:
             return True
         data = snapshot_bytes(self.source, snapshot)
+        self.claim.check()
         if stored is not None and stored == self.base:
             file_io.write(path, data)
             self.runs.append([stored])
@@ -247,7 +249,7 @@ class _Takeover:
         ids = [each for each in snapshots.list_ids() if each < self.line[0].id]
         self.runs.extend(runs_of(present(map(snapshots.find, ids))))
         for snapshot_id in ids:
-            self.parts.file_io.delete(self.parts.paths.snapshot(snapshot_id))
+            self.claim.delete(self.parts.paths.snapshot(snapshot_id))
 
     def _take_tags(self) -> None:
         """Deletes tags of the history that is replaced, and puts those of the branch."""
@@ -256,19 +258,22 @@ class _Takeover:
         line = {snapshot.id: snapshot for snapshot in self.line}
         for name, tag in own.items():
             if tag.snapshot.id in line and tag.snapshot != line[tag.snapshot.id]:
-                file_io.delete(paths.tag(name))
+                self.claim.delete(paths.tag(name))
                 self.runs.append([tag.snapshot])
         for name, tag in theirs.items():
             if own.get(name) == tag:
                 continue
             if name in own:
                 self.runs.append([own[name].snapshot])
-            file_io.write(paths.tag(name), file_io.read(self.source.paths.tag(name)))
+            data = file_io.read(self.source.paths.tag(name))
+            self.claim.check()
+            file_io.write(paths.tag(name), data)
             if Tags(file_io, self.source.paths).find(name) != tag:
                 file_io.delete(paths.tag(name))  # it was deleted there meanwhile
 
     def _write_hints(self) -> None:
         file_io, paths = self.parts.file_io, self.parts.paths
+        self.claim.check()
         file_io.write(paths.latest_hint, str(self.line[-1].id).encode())
         earliest = min(self.parts.snapshots.list_ids(), default=self.line[0].id)
         file_io.write(paths.earliest_hint, str(earliest).encode())

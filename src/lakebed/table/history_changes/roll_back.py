@@ -1,6 +1,6 @@
 """How is a branch rolled back to one of its snapshots, and why is a crash anywhere safe?
 
-1. the marker                put (`history_marker`), then `tag-lakebed-rollback-N`, a tag of the
+1. the marker                put (`claim`), then `tag-lakebed-rollback-N`, a tag of the
                              target; then it is looked whether snapshots expire now, and whether
                              the target is still there
 2. `snapshot-N`              put, where the target had expired and only a tag has it
@@ -26,6 +26,8 @@ come back.
 Expiry writes its copies, then looks for the tag of 1 and for the first snapshot that it keeps; a
 rollback puts the tag, then looks for copies. So of two that meet at least one sees the other, and
 gives up before anything is deleted.
+
+Two calls of the same rollback: the later one goes on, the earlier one stops (`claim`).
 """
 
 from collections.abc import Sequence
@@ -38,6 +40,7 @@ from lakebed.format.paths import rollback_id_of, rollback_tag
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_lineage import runs_of
 from lakebed.table.expiry.release import Runs
+from lakebed.table.history_changes.claim import HistoryClaim
 from lakebed.table.history_changes.copying import (
     present,
     put_same,
@@ -61,13 +64,15 @@ def roll_back(parts: TableParts, target: Snapshot, *, tag: str | None = None) ->
 
     Raises:
         CommitConflictError: Snapshots expire at the same time, and nothing was changed; or somebody
-            else rolled back further.
+            else rolled back further, or called the same again, and that call goes on.
         CorruptTableError: Something that would be deleted cannot be read; nothing was changed.
         NotFoundError: The target is gone meanwhile; nothing was changed.
     """
-    runs = remove_above(parts, target, operation=rollback_to(target.id), tag=tag)
+    claim = HistoryClaim.of(parts, rollback_to(target.id))
+    runs = remove_above(parts, target, claim=claim, tag=tag)
+    claim.check()
     release_after(parts, runs, done=f"rolled back to snapshot {target.id}")
-    HistoryMarker(parts.file_io, parts.paths).remove()
+    claim.end()
 
 
 def rollback_to(snapshot_id: int) -> str:
@@ -79,16 +84,16 @@ def remove_above(
     parts: TableParts,
     target: Snapshot,
     *,
-    operation: str,
+    claim: HistoryClaim,
     tag: str | None = None,
     tags_above: int | None = None,
 ) -> Runs:
-    """Steps 1 to 6 of a rollback; the marker is the caller's to remove.
+    """Steps 1 to 6 of a rollback; the claim is the caller's to end.
 
     Args:
         parts: As for `roll_back`.
         target: As for `roll_back`.
-        operation: What the marker says.
+        claim: Of what the rollback is a part.
         tag: As for `roll_back`.
         tags_above: Above which snapshot tags go; by default above the target.
 
@@ -104,52 +109,55 @@ def remove_above(
         _Above.of, parts, target.id, tags_above=target.id if tags_above is None else tags_above
     )
     above = find_above()
-    marker = HistoryMarker(parts.file_io, parts.paths)
-    own_tag = parts.paths.tag(rollback_tag(target.id))
-    _begin(parts, target, operation=operation, tag=tag)
+    _begin(parts, target, claim=claim, tag=tag)
     if parts.snapshots.find(target.id) is None:
-        _put_again(parts, target)
+        _put_again(parts, target, claim)
     _write_latest(parts, target)
     runs: list[Sequence[Snapshot]] = []
     while above.paths:
         for path in above.paths:
-            parts.file_io.delete(path)
+            claim.delete(path)
         if above.has_changelogs:
             _write_latest_changelog(parts)
         runs += above.runs
         above = find_above()
     _write_latest(parts, target)
-    parts.file_io.delete(own_tag)
+    claim.delete(parts.paths.tag(rollback_tag(target.id)))
     if parts.snapshots.find(target.id) != target:
-        marker.remove()
+        claim.end()
         raise _overtaken(parts, target)
     return runs
 
 
-def _begin(parts: TableParts, target: Snapshot, *, operation: str, tag: str | None) -> None:
+def _begin(parts: TableParts, target: Snapshot, *, claim: HistoryClaim, tag: str | None) -> None:
     """Step 1, which takes back what it put where nothing is to be changed."""
     own_tag = parts.paths.tag(rollback_tag(target.id))
-    marker = HistoryMarker(parts.file_io, parts.paths)
-    is_changed = marker.put(operation)
+    is_changed = claim.take()
     try:
         parts.file_io.write(own_tag, snapshot_bytes(parts, target))
         if not is_changed:
             check_no_copies(parts, target)
         _check_named(parts, target, tag=tag)
-        if not is_changed:
+        if is_changed:
+            claim.check()
+        else:
             is_changed = True
-            marker.confirm(operation)
+            claim.confirm()
     except LakebedError:
-        if not is_changed:
-            _withdraw(parts, own_tag, marker)
+        with suppress(LakebedError):
+            if claim.is_held():
+                if not is_changed:
+                    _withdraw(own_tag, claim)
+            elif claim.marker.find() != claim.mine.operation:
+                # Put after another call, which took the place of this one, had ended.
+                parts.file_io.delete(own_tag)
         raise
 
 
-def _withdraw(parts: TableParts, own_tag: str, marker: HistoryMarker) -> None:
+def _withdraw(own_tag: str, claim: HistoryClaim) -> None:
     """Takes back what a rollback put that changed nothing; where that fails, a repetition does."""
-    with suppress(LakebedError):
-        parts.file_io.delete(own_tag)
-        marker.remove()
+    claim.delete(own_tag)
+    claim.end()
 
 
 def withdrawn(parts: TableParts, operation: str, missing: NotFoundError) -> NotFoundError:
@@ -166,15 +174,18 @@ def withdrawn(parts: TableParts, operation: str, missing: NotFoundError) -> NotF
         That error, which says so where something was taken back.
 
     Raises:
+        CommitConflictError: Another call goes on with it.
         StorageError: The store failed; the same call goes on.
     """
-    marker = HistoryMarker(parts.file_io, parts.paths)
-    if not marker.is_begun(operation):
+    found = HistoryMarker(parts.file_io, parts.paths).read()
+    if found is None or found.operation != operation or found.is_changed:
         return missing
+    claim = HistoryClaim.of(parts, operation)
+    claim.take()
     for name in Tags(parts.file_io, parts.paths).list_names():
         if rollback_id_of(name) is not None:
-            parts.file_io.delete(parts.paths.tag(name))
-    marker.remove()
+            claim.delete(parts.paths.tag(name))
+    claim.end()
     hint = "What broke off had changed nothing, and is taken back; commits go on"
     return NotFoundError(missing.kind, missing.name, hint=hint)
 
@@ -206,10 +217,10 @@ def _check_named(parts: TableParts, target: Snapshot, *, tag: str | None) -> Non
         )
 
 
-def _put_again(parts: TableParts, target: Snapshot) -> None:
+def _put_again(parts: TableParts, target: Snapshot, claim: HistoryClaim) -> None:
     path = parts.paths.snapshot(target.id)
     if not put_same(parts.file_io, path, snapshot_bytes(parts, target)):
-        HistoryMarker(parts.file_io, parts.paths).remove()
+        claim.end()
         raise _overtaken(parts, target)
     earliest = min(parts.snapshots.list_ids(), default=target.id)
     parts.file_io.write(parts.paths.earliest_hint, str(earliest).encode())

@@ -5,18 +5,45 @@ puts it before the first deletion and removes it after the last one, that of fil
 begins while it is there, and where the operation broke off it stays: else others would write above
 what is half taken back. The same operation, done again, goes on and ends it.
 
-A second line says that something was changed: that the operation found no expiry under way once the
-marker was there, so that every expiry since then has given up, whatever copies it left.
+A second line says whether something was changed: that the operation found no expiry under way once
+the marker was there, so that every expiry since then has given up, whatever copies it left. A third
+one says which call it is that does it.
 """
 
 from dataclasses import dataclass
 
-from lakebed.errors import CommitConflictError, NotFoundError, StorageError
+from lakebed.errors import NotFoundError
 from lakebed.format.paths import TablePaths
-from lakebed.storage.file_io import FileIO, PutResult
+from lakebed.storage.file_io import FileIO
 
 _NAME = ".lakebed-rewriting"
-_IS_CHANGED = "changed"
+_BEGUN, _CHANGED = "begun", "changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewriting:
+    """What the marker says.
+
+    Attributes:
+        operation: What is done, the same words each time.
+        is_changed: Whether it may have changed something.
+        owner: The call that does it; whoever does the same later takes its place.
+    """
+
+    operation: str
+    is_changed: bool
+    owner: str
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Rewriting":
+        """What a marker holds."""
+        operation, state, owner, *_ = [*data.decode().split("\n"), "", ""]
+        return cls(operation=operation, is_changed=state == _CHANGED, owner=owner)
+
+    def to_bytes(self) -> bytes:
+        """As a marker holds it."""
+        state = _CHANGED if self.is_changed else _BEGUN
+        return f"{self.operation}\n{state}\n{self.owner}".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,51 +64,19 @@ class HistoryMarker:
         Raises:
             StorageError: The store failed.
         """
-        lines = self._lines()
-        return lines[0] if lines else None
+        found = self.read()
+        return None if found is None else found.operation
 
-    def put(self, operation: str) -> bool:
-        """Says that an operation begins, or goes on where it broke off.
-
-        Args:
-            operation: What is done, the same words each time.
-
-        Returns:
-            Whether it may have changed something before it broke off.
-
-        Raises:
-            CommitConflictError: Another operation is under way or broke off.
-            StorageError: The store failed, or did not say what it did.
-        """
-        result = self.file_io.put_if_absent(self.path, operation.encode())
-        if result is PutResult.WRITTEN:
-            return False
-        lines = self._lines()
-        found = lines[0] if lines else None
-        if found == operation:
-            return len(lines) > 1
-        if found is None and result is PutResult.UNKNOWN:
-            problem = "the store did not say whether it was written; nothing was changed"
-            raise StorageError(self.path, problem, retryable=True)
-        raise CommitConflictError(
-            f"{self.paths.location}: there can be no {operation} now. {self.told(found)}"
-        )
-
-    def is_begun(self, operation: str) -> bool:
-        """Whether an operation is under way, or broke off, and has changed nothing yet.
+    def read(self) -> Rewriting | None:
+        """All that it says; None where there is none.
 
         Raises:
             StorageError: The store failed.
         """
-        return self._lines() == [operation]
-
-    def confirm(self, operation: str) -> None:
-        """Says that an operation is about to change something.
-
-        Raises:
-            StorageError: The store failed.
-        """
-        self.file_io.write(self.path, f"{operation}\n{_IS_CHANGED}".encode())
+        try:
+            return Rewriting.from_bytes(self.file_io.read(self.path))
+        except NotFoundError:
+            return None
 
     def told(self, operation: str | None) -> str:
         """What whoever meets an operation is told of it."""
@@ -90,17 +85,3 @@ class HistoryMarker:
             "has ended; where its process died, do the same again. Where that is not possible, "
             f"delete {self.path} and roll back to a snapshot that is there"
         )
-
-    def remove(self) -> None:
-        """The operation has ended.
-
-        Raises:
-            StorageError: The store failed.
-        """
-        self.file_io.delete(self.path)
-
-    def _lines(self) -> list[str]:
-        try:
-            return self.file_io.read(self.path).decode().split("\n")
-        except NotFoundError:
-            return []
