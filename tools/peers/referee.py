@@ -91,13 +91,21 @@ class Referee:
         units: Json = self._process.ask("clustering-plan", table=str(table), full=full)
         return [(unit["level"], unit["files"]) for unit in units]
 
-    def stream(self, table: Path, *, start: int) -> list[list[Json]]:
-        """What a stream reads that goes on from a snapshot, there or not, up to the newest.
+    def stream(
+        self, table: Path, *, start: int | None = None, options: Mapping[str, str] | None = None
+    ) -> list[list[Json]]:
+        """What a stream reads up to the newest snapshot.
+
+        Args:
+            table: Its directory.
+            start: The snapshot with which it goes on, there or not; by default it begins.
+            options: Where it begins, and the like.
 
         Returns:
             The rows, each with its row kind first.
         """
-        rows: Json = self._process.ask("stream", table=str(table), **{"from": start})
+        arguments: dict[str, Json] = {"from": start, "options": dict(options or {})}
+        rows: Json = self._process.ask("stream", table=str(table), **arguments)
         return list(rows)
 
     def change_history(self, table: Path, action: str, **arguments: str | int) -> None:
